@@ -1,4 +1,5 @@
-//! C that was preprocessed already: it is read or refused, and what was read can be executed and printed.
+//! C that was preprocessed already: it is read or refused, and what was read can be executed and
+//! printed.
 
 #![no_main]
 

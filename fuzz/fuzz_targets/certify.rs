@@ -1,4 +1,5 @@
-//! Any bytes as a certificate, of a few inputs that are always the same, or of one that is in the bytes.
+//! Any bytes as a certificate, of a few inputs that are always the same, or of one that is in the
+//! bytes.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Everything from the text to the answer: reads, poses the question, searches a little, translates. The first byte names the format.
+//! Everything from the text to the answer: reads, poses the question, searches a little,
+//! translates. The first byte names the format.
 
 #![no_main]
 

@@ -1,6 +1,8 @@
-//! The native part of the Python package `throng`: inputs, searches and models whose moves are Python functions.
+//! The native part of the Python package `throng`: inputs, searches and models whose moves are
+//! Python functions.
 //!
-//! It is thin. Answers leave it as the JSON documents that `throng check --json` and the others print, and `throng/results.py` makes dataclasses of them.
+//! It is thin. Answers leave it as the JSON documents that `throng check --json` and the others
+//! print, and `throng/results.py` makes dataclasses of them.
 
 mod options;
 mod search;

@@ -1,4 +1,5 @@
-//! What can be asked and how to search, as Python passes it: dictionaries whose keys are the keyword arguments.
+//! What can be asked and how to search, as Python passes it: dictionaries whose keys are the
+//! keyword arguments.
 
 use std::path::PathBuf;
 use std::time::Duration;

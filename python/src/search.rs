@@ -114,7 +114,8 @@ fn answered(
                 answer.map_or_else(Reply::Wrong, |answer| Reply::Answer(Box::new(answer)))
             };
             let reply = watched(py, &limits, work)?;
-            // The predicates and moves that were asked before a failure say nothing about the whole.
+            // The predicates and moves that were asked before a failure say nothing about the
+            // whole.
             match objects.failure() {
                 None => (name, reply),
                 Some(Failure::Raised(error)) => return Err(error),
@@ -209,7 +210,8 @@ pub(crate) fn cutoff(
     })
 }
 
-/// A certificate as a file holds it. The checker reads it again, as on the command line: one that does not stand is a bug.
+/// A certificate as a file holds it. The checker reads it again, as on the command line: one that
+/// does not stand is a bug.
 fn written(origin: &Origin<'_>, made: Result<impl Serialize, String>) -> Result<Arc<[u8]>, Error> {
     let made = made.map_err(|why| Error::Unsuitable(format!("no certificate: {why}")))?;
     let mut bytes = Vec::new();

@@ -1,7 +1,9 @@
-//! A model whose states are Python objects and whose moves are asked for by calling a Python method.
+//! A model whose states are Python objects and whose moves are asked for by calling a Python
+//! method.
 //!
-//! Python may fail or be interrupted where a [`Template`] cannot. The first failure is kept, no further move is listed, and whatever the search then
-//! says is thrown away ([`Objects::failure`]): a model that was cut short gets no verdict.
+//! Python may fail or be interrupted where a [`Template`] cannot. The first failure is kept, no
+//! further move is listed, and whatever the search then says is thrown away ([`Objects::failure`]):
+//! a model that was cut short gets no verdict.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -65,7 +67,8 @@ impl States {
         if let Some(number) = self.known.bind(py).get_item(object)? {
             return Ok(locked(&self.values)[number.extract::<usize>()?].clone());
         }
-        // Comparing objects may let another thread run, which may add the same one: `setdefault` says whose number counts.
+        // Comparing objects may let another thread run, which may add the same one: `setdefault`
+        // says whose number counts.
         let mut made = Known { number: 0, object: object.clone().unbind(), shown: shown(object)? };
         let number = {
             let mut values = locked(&self.values);
@@ -82,7 +85,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Strings as they are, members of enumerations by name, anything else by `repr`; `None`, for "nothing is shared", as the library spells it.
+/// Strings as they are, members of enumerations by name, anything else by `repr`; `None`, for
+/// "nothing is shared", as the library spells it.
 fn shown(object: &Bound<'_, PyAny>) -> PyResult<String> {
     if object.is_none() {
         return Ok("()".into());

@@ -1,13 +1,14 @@
 //! The abstraction of each edge: facts about predicates before and after it.
 //!
-//! A fact is a cube that no step of the program satisfies: literals over the predicates of the thread that moves, before and after the
-//! step, and of a bystander. Any set of facts gives an abstraction that includes the program, so facts are proved one by one,
-//! and each can be proved again by another encoder.
+//! A fact is a cube that no step of the program satisfies: literals over the predicates of the
+//! thread that moves, before and after the step, and of a bystander. Any set of facts gives an
+//! abstraction that includes the program, so facts are proved one by one, and each can be proved
+//! again by another encoder.
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use throng_c::goto::{Expr, Int, Program};
+use throng_goto::program::{Expr, Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -233,8 +234,8 @@ impl Abstraction {
         Ok(found)
     }
 
-    /// Cubes of predicates before the edge that contradict its guard, or that force a predicate to hold afterwards, or not to; and whether
-    /// some values leave it open.
+    /// Cubes of predicates before the edge that contradict its guard, or that force a predicate to
+    /// hold afterwards, or not to; and whether some values leave it open.
     fn cubes(
         &mut self,
         asking: &mut Asking<'_>,
@@ -275,7 +276,8 @@ impl Abstraction {
     }
 }
 
-/// Those of some predicates that matter for these variables: first the ones about them, then, if there is room, about what these are about.
+/// Those of some predicates that matter for these variables: first the ones about them, then, if
+/// there is room, about what these are about.
 fn relevant(all: &[(u32, Side, Expr)], first: &[u32], second: &[u32]) -> Vec<(u32, Side, Expr)> {
     let mut found: Vec<usize> = Vec::new();
     let mut about: Vec<u32> = first.iter().copied().filter(|id| *id < INPUT).collect();
@@ -367,7 +369,8 @@ impl<'a> Asking<'a> {
         self.encoder.as_mut().ok_or(Unknown::Cancelled)
     }
 
-    /// The values of predicates before the step for which the guard holds, and something about what is then.
+    /// The values of predicates before the step for which the guard holds, and something about what
+    /// is then.
     fn solutions(
         &mut self,
         relevant: &[(u32, Side, Expr)],

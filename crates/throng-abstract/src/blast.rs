@@ -1,14 +1,16 @@
-//! Expressions of C as circuits. A value is as many bits as its type needs, and how it continues above them.
+//! Expressions of C as circuits. A value is as many bits as its type needs, and how it continues
+//! above them.
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use throng_c::goto::{BinOp, Expr, Int};
+use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
 use crate::sat::Sat;
 
-/// A number: its lower bits; the upper ones repeat the last bit if it is signed, and are 0 otherwise.
+/// A number: its lower bits; the upper ones repeat the last bit if it is signed, and are 0
+/// otherwise.
 #[derive(Clone)]
 struct Value {
     bits: Vec<Lit>,
@@ -51,7 +53,8 @@ impl<'a> Encoder<'a> {
         self.sat.solve(assumptions)
     }
 
-    /// Of labelled assumptions that [`Encoder::solve`] has just found to contradict each other, labels of some that still do, none of which can be left out.
+    /// Of labelled assumptions that [`Encoder::solve`] has just found to contradict each other,
+    /// labels of some that still do, none of which can be left out.
     pub fn minimal_core<T: Copy>(&mut self, assumed: &[(Lit, T)]) -> Result<Vec<T>, Unknown> {
         let core = self.sat.core();
         let mut kept: Vec<(Lit, T)> = assumed.iter().copied().filter(|l| core.contains(&l.0)).collect();
@@ -148,7 +151,8 @@ impl<'a> Encoder<'a> {
         values.iter().map(|v| v.bits.len() + usize::from(!v.signed)).max().unwrap_or(64).min(64)
     }
 
-    /// Bits of both and whether they have signs; the numbers as 64 bits without signs if `unsigned` is asked for.
+    /// Bits of both and whether they have signs; the numbers as 64 bits without signs if `unsigned`
+    /// is asked for.
     fn align(&self, a: &Value, b: &Value, unsigned: bool) -> (Vec<Lit>, Vec<Lit>, bool) {
         let plain = !a.signed && !b.signed;
         let width = match () {
@@ -390,7 +394,8 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The value of an expression over these variables; `None` where C leaves it open or a variable is not known.
+/// The value of an expression over these variables; `None` where C leaves it open or a variable is
+/// not known.
 pub fn eval(e: &Expr, values: &FxHashMap<u32, i64>) -> Option<i64> {
     match e {
         Expr::Const(v) => Some(*v),

@@ -1,18 +1,20 @@
-//! Proofs as files, and their check: the facts about every edge are proved again, the abstract program is written again from them, and
-//! its certificate is checked by the checker of Boolean programs. No engine runs, and nothing is searched for.
+//! Proofs as files, and their check: the facts about every edge are proved again, the abstract
+//! program is written again from them, and its certificate is checked by the checker of Boolean
+//! programs. No engine runs, and nothing is searched for.
 //!
-//! What has to be believed for `VALID`: the reader of C, the goto program, its graph of paths ([`crate::edges`]), how facts become a Boolean
-//! program ([`crate::render`]), the second encoder (`recheck`), the SAT solver's "no", and the checker of Boolean programs.
+//! What has to be believed for `VALID`: the reader of C, the goto program, its graph of paths
+//! ([`crate::edges`]), how facts become a Boolean program ([`crate::render`]), the second encoder
+//! (`recheck`), the SAT solver's "no", and the checker of Boolean programs.
 
 use serde::{Deserialize, Serialize};
-use throng::{Format, Input, Job, Start};
-use throng_c::Loaded;
-use throng_c::goto::{BinOp, Expr, Int};
 use throng_check::certificate::hash;
-use throng_check::certify::Fault;
+use throng_check::certify::{Asked, CertifiedAnswer, Fault, certify};
+use throng_goto::Query;
+use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 
 use crate::abstraction::{Cube, edge, edge_count};
+use crate::boolean::Boolean;
 use crate::edges::{Graph, Reading};
 use crate::facts::{Differs, Facts};
 use crate::predicates::Predicate;
@@ -68,7 +70,8 @@ pub struct StatedFacts {
     pub predicates: Vec<Stated>,
     /// Places by number, and the comparisons that hold whenever a thread is there.
     pub at: Vec<(usize, Vec<u32>)>,
-    /// Two places and two variables by number: whenever a thread is at the first place and another at the second, the variables differ.
+    /// Two places and two variables by number: whenever a thread is at the first place and another
+    /// at the second, the variables differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<Differs>,
     /// Edges by number that no thread takes.
@@ -155,24 +158,24 @@ impl Term {
 }
 
 /// What a certificate is about: the program as it is executed, and what is asked.
-pub fn identity(loaded: &Loaded) -> String {
-    hash(&format!("{}\n{:?}", loaded.program.print(), loaded.program.asked))
+pub fn identity(query: &Query) -> String {
+    hash(&format!("{}\n{:?}", query.program.print(), query.program.asked))
 }
 
-fn properties(loaded: &Loaded) -> Vec<String> {
-    loaded.program.asked.iter().map(|&what| loaded.question.name(what)).collect()
+fn properties(query: &Query) -> Vec<String> {
+    query.program.asked.iter().map(|&what| query.question.name(what)).collect()
 }
 
 /// The certificate of a proof.
-pub fn document(loaded: &Loaded, graph: &Graph, proof: &Proof) -> Document {
+pub fn document(query: &Query, graph: &Graph, proof: &Proof) -> Document {
     let stated = |p: &Predicate| Stated { text: p.text(&graph.variables), expr: Term::of(&p.expr) };
     Document {
         format: FORMAT.into(),
         version: VERSION,
         tool: format!("throng {}", env!("CARGO_PKG_VERSION")),
-        file: loaded.source.name.clone(),
-        program: identity(loaded),
-        safe: properties(loaded),
+        file: query.source.name.clone(),
+        program: identity(query),
+        safe: properties(query),
         trusts_bounds: graph.trusts,
         summarises_arrays: graph.summarises,
         counts_threads: graph.counts,
@@ -223,12 +226,12 @@ pub struct Checked {
 }
 
 /// Checks that a certificate proves everything that is asked about a program.
-pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Checked, Fault> {
+pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Checked, Fault> {
     let invalid = |why: &str| Fault::Invalid(why.to_string());
-    if document.program != identity(loaded) {
+    if document.program != identity(query) {
         return Err(invalid("it is about another program or another question"));
     }
-    if document.safe != properties(loaded) {
+    if document.safe != properties(query) {
         return Err(invalid("it does not answer what is asked"));
     }
     let reading = Reading {
@@ -236,7 +239,7 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
         summarising: document.summarises_arrays,
         counting: document.counts_threads,
     };
-    let graph = Graph::of(&loaded.program, reading)
+    let graph = Graph::of(&query.program, reading)
         .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
     let predicates = |list: &[Stated]| -> Result<Vec<Predicate>, Fault> {
         let one = |stated: &Stated| {
@@ -256,11 +259,12 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
             .ok_or_else(|| invalid("it has facts about a place that does not exist"))?;
         at.clone_from(which);
     }
-    if let Some(why) = crate::facts::check(&loaded.program, &graph, &facts, limits).map_err(Fault::Limit)? {
+    if let Some(why) = crate::facts::check(&query.program, &graph, &facts, limits).map_err(Fault::Limit)? {
         return Err(Fault::Invalid(why));
     }
     let list = predicates(&document.predicates)?;
-    // A step may leave the element alone that such a variable stands for; only facts take that into account.
+    // A step may leave the element alone that such a variable stands for; only facts take that into
+    // account.
     let any = |p: &&Predicate| p.variables.iter().any(|&id| graph.variables.is_any_element(id));
     if let Some(p) = list.iter().find(any) {
         let text = p.text(&graph.variables);
@@ -280,17 +284,12 @@ pub fn check(loaded: &Loaded, document: &Document, limits: &Limits) -> Result<Ch
             return Err(Fault::Invalid(format!("fact {k} about edge {n} does not hold")));
         }
     }
-    let text = render(&loaded.program, &graph, &list, &document.never).text;
-    let input = Input::from_text(&text, Format::Bp).map_err(|why| Fault::Invalid(why.to_string()))?;
+    let text = render(&query.program, &graph, &list, &document.never).text;
+    let boolean = Boolean::read(&text).map_err(Fault::Invalid)?;
     let bytes = serde_json::to_vec(&document.proof).map_err(|why| Fault::Unreadable(why.to_string()))?;
     let proof = throng_check::certify::read(&bytes)?;
-    let certified =
-        Job::new(&input).start(Start::Threads(1)).certify(&proof, limits).map_err(|why| match why {
-            throng::Error::NotCertified(fault) => fault,
-            why => Fault::Invalid(why.to_string()),
-        })?;
-    let safe =
-        |a: &throng_check::certify::CertifiedAnswer| a.verdict == throng_check::certificate::Claim::Safe;
+    let certified = certify(&Asked::Check(boolean.origin()), &proof, limits)?;
+    let safe = |a: &CertifiedAnswer| a.verdict == throng_check::certificate::Claim::Safe;
     if !certified.answers.iter().all(safe) || certified.answers.is_empty() {
         return Err(invalid("the abstract program is not shown to be safe"));
     }

@@ -1,13 +1,16 @@
-//! Registers that hold the same value as another one: parameters of functions that were inlined, mostly.
+//! Registers that hold the same value as another one: parameters of functions that were inlined,
+//! mostly.
 //!
-//! A path that begins where `u` is a copy of `v` is about `v` only, so that no predicate has to say that both are equal.
+//! A path that begins where `u` is a copy of `v` is about `v` only, so that no predicate has to say
+//! that both are equal.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::{Expr, Instr, Program, Reg, Violation, next, writes};
+use throng_goto::program::{Expr, Instr, Program, Reg, Violation, next, writes};
 
 use crate::variables::Variables;
 
-/// For each instruction of a template, registers that are equal to others whenever a thread is about to execute it.
+/// For each instruction of a template, registers that are equal to others whenever a thread is
+/// about to execute it.
 pub fn copies(program: &Program, variables: &Variables, template: usize) -> Vec<FxHashMap<Reg, Reg>> {
     let code = &program.templates[template].code;
     // `None`: not reached yet.
@@ -84,9 +87,9 @@ mod tests {
             int main(void) { int v = g, w = g; f(v); g = 2; if (g) { w = v; } g = 3; w = v; g = 4; v = g; g = 5; g = w + v; }";
         let loaded = throng_c::read(Source::new("t.c", text), text.into(), &Options::default());
         let Ok(loaded) = loaded else { panic!("this is C") };
-        let variables = Variables::of(&loaded.program).expect("it has variables");
-        let template = &loaded.program.templates[0];
-        let found = copies(&loaded.program, &variables, 0);
+        let variables = Variables::of(&loaded.query.program).expect("it has variables");
+        let template = &loaded.query.program.templates[0];
+        let found = copies(&loaded.query.program, &variables, 0);
         // What stands for a variable before a constant is stored.
         let at = |constant: i64, name: &str| {
             let stores = |i: &Instr| matches!(i, Instr::Store(_, Expr::Const(c), _) if *c == constant);

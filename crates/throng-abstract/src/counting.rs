@@ -1,11 +1,14 @@
-//! Counters that no thread sees: how many threads of a template were created, and how many of them have written a variable that each writes at most once.
+//! Counters that no thread sees: how many threads of a template were created, and how many of them
+//! have written a variable that each writes at most once.
 //!
-//! A thread that is still before its write was created and has not written, so there, the second number is smaller than the first. The paths say so
-//! in their guards; a proof may use it: `x <= written` holds where each thread makes `x` one larger at most, whatever they do at the same time.
+//! A thread that is still before its write was created and has not written, so there, the second
+//! number is smaller than the first. The paths say so in their guards; a proof may use it:
+//! `x <= written` holds where each thread makes `x` one larger at most, whatever they do at the
+//! same time.
 //!
 //! Numbers are of 64 bits. That fewer than 2⁶² threads are ever created is taken for granted.
 
-use throng_c::goto::{BinOp, Expr, Int, Program};
+use throng_goto::program::{BinOp, Expr, Int, Program};
 
 use crate::edges::{Edge, Graph, To};
 
@@ -65,7 +68,8 @@ fn plus(a: u32, n: i64) -> Expr {
     Expr::Bin(BinOp::Add, Box::new(Expr::Reg(a)), Box::new(Expr::Const(n)), WIDE)
 }
 
-/// Shared variables that each thread of a template writes at most once, and not with a constant: the edges that do, and the places before them.
+/// Shared variables that each thread of a template writes at most once, and not with a constant:
+/// the edges that do, and the places before them.
 fn once_written(graph: &Graph, template: usize) -> Vec<(u32, Vec<usize>, Vec<bool>)> {
     let own = |e: &Edge| graph.places[e.from].template == template;
     let shared = |id: u32| graph.variables.list[id as usize].template.is_none();

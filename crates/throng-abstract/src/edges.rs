@@ -1,8 +1,8 @@
-//! The goto program as a graph: between two points at which other threads may move lies a path, and a path is one guard and one
-//! parallel assignment over the variables before it.
+//! The goto program as a graph: between two points at which other threads may move lies a path, and
+//! a path is one guard and one parallel assignment over the variables before it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use throng_c::goto::{Expr, Instr, Int, Program, Reg, Start, Violation, next};
+use throng_goto::program::{Expr, Instr, Int, Program, Reg, Start, Violation, next};
 
 use crate::copies::copies;
 use crate::variables::{INPUT, Variables};
@@ -42,13 +42,15 @@ pub struct Edge {
     pub to: To,
     /// What holds before it.
     pub guard: Vec<Expr>,
-    /// The variables that it changes, and their values, over the variables before it. Those of another template are of the thread that it starts.
+    /// The variables that it changes, and their values, over the variables before it. Those of
+    /// another template are of the thread that it starts.
     pub updates: Vec<(u32, Expr)>,
     /// Templates of threads that it starts.
     pub starts: Vec<usize>,
     /// The types of its inputs.
     pub inputs: Vec<Int>,
-    /// Inputs that are read from arrays: the variable for any element, and the input (see `elements.rs`).
+    /// Inputs that are read from arrays: the variable for any element, and the input (see
+    /// `elements.rs`).
     pub reads: Vec<(u32, u32)>,
     /// Its instructions.
     pub path: Vec<usize>,
@@ -77,7 +79,8 @@ pub struct Graph {
     pub initial: Edge,
     /// Whether it is taken for granted that computed accesses stay inside their objects.
     pub trusts: bool,
-    /// Whether what is read at a computed place of a small array is open, though its parts are variables.
+    /// Whether what is read at a computed place of a small array is open, though its parts are
+    /// variables.
     pub summarises: bool,
     /// Whether threads are counted.
     pub counts: bool,
@@ -101,16 +104,19 @@ const MOST_EDGES: usize = 4000;
 /// How accesses with computed addresses are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reading {
-    /// It is taken for granted that an access that is computed from one object is inside of it; else, being outside is a failure.
+    /// It is taken for granted that an access that is computed from one object is inside of it;
+    /// else, being outside is a failure.
     pub trusting: bool,
-    /// An access to an array is not one to each of its parts, however few they are: what is read is open, and all parts are when it is written.
+    /// An access to an array is not one to each of its parts, however few they are: what is read is
+    /// open, and all parts are when it is written.
     pub summarising: bool,
     /// Threads are counted (see `counting.rs`).
     pub counting: bool,
 }
 
 impl Graph {
-    /// The graph of a program; `Err` says what is in the way. [`Graph::trusts`] and [`Graph::summarises`] say whether the reading matters.
+    /// The graph of a program; `Err` says what is in the way. [`Graph::trusts`] and
+    /// [`Graph::summarises`] say whether the reading matters.
     pub fn of(program: &Program, reading: Reading) -> Result<Graph, String> {
         let variables = Variables::of(program)?;
         if !program.asked.iter().all(is_proved) {

@@ -1,12 +1,15 @@
-//! Arrays whose elements are alike: a variable stands for any element of such an array, and facts about it hold for all of them.
+//! Arrays whose elements are alike: a variable stands for any element of such an array, and facts
+//! about it hold for all of them.
 //!
-//! A step that stores into the array either writes the element that the variable stands for or leaves it alone; facts have to be kept in both cases
-//! ([`variants`]). What a step reads from the array is some element, so that facts about the variable are known of the value that is read ([`Edge::reads`]). Nothing else
-//! is said about the variable: it occurs in no guard, and no predicate of the abstraction is about it.
+//! A step that stores into the array either writes the element that the variable stands for or
+//! leaves it alone; facts have to be kept in both cases ([`variants`]). What a step reads from the
+//! array is some element, so that facts about the variable are known of the value that is read
+//! ([`Edge::reads`]). Nothing else is said about the variable: it occurs in no guard, and no
+//! predicate of the abstraction is about it.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::{self, BinOp, Expr, Instr, Int, Program};
-use throng_c::step::OPEN;
+use throng_goto::program::{self, BinOp, Expr, Instr, Int, Program};
+use throng_goto::step::OPEN;
 
 use crate::edges::{Edge, Graph};
 use crate::predicates::{rename, used};
@@ -15,8 +18,9 @@ use crate::variables::Variables;
 /// So many arrays have such a variable.
 const MOST: usize = 3;
 
-/// The arrays that are only ever accessed element by element, at computed places, and all of whose elements are the same at the start: the object, the type of an
-/// element, and its value at the start.
+/// The arrays that are only ever accessed element by element, at computed places, and all of whose
+/// elements are the same at the start: the object, the type of an element, and its value at the
+/// start.
 pub(crate) fn arrays(program: &Program, variables: &Variables) -> Vec<(i64, Int, i64)> {
     // `None`: there are other accesses.
     let mut found: FxHashMap<i64, Option<Int>> = FxHashMap::default();
@@ -58,8 +62,8 @@ pub(crate) fn arrays(program: &Program, variables: &Variables) -> Vec<(i64, Int,
 pub(crate) fn object_of(a: &Expr) -> Option<i64> {
     let mut bases = Vec::new();
     a.constants(&mut |c| {
-        if goto::object_of(c) > 0 {
-            bases.push(goto::object_of(c));
+        if program::object_of(c) > 0 {
+            bases.push(program::object_of(c));
         }
     });
     match bases[..] {
@@ -75,12 +79,12 @@ fn is_element(a: &Expr, size: i64) -> bool {
         let Expr::Bin(BinOp::Mul, a, b, at) = e else { return false };
         at.size == 8 && (**a == Expr::Const(size) || **b == Expr::Const(size))
     };
-    let start =
-        |e: &Expr| matches!(e, Expr::Const(c) if goto::object_of(*c) > 0 && goto::offset_of(*c) % size == 0);
+    let start = |e: &Expr| matches!(e, Expr::Const(c) if program::object_of(*c) > 0 && program::offset_of(*c) % size == 0);
     start(x) && multiple(y) || start(y) && multiple(x)
 }
 
-/// An edge that stores into arrays: for each of these, the element that its variable stands for is written or not.
+/// An edge that stores into arrays: for each of these, the element that its variable stands for is
+/// written or not.
 pub(crate) fn variants(graph: &Graph, e: &Edge) -> Vec<Edge> {
     let mut found = vec![e.clone()];
     for &(id, _) in e.updates.iter().filter(|u| graph.variables.is_any_element(u.0)) {

@@ -1,10 +1,12 @@
 //! Places at which no two threads are at the same time, because of a lock.
 //!
-//! A lock is a shared variable `m` with a set of places, its region, such that a thread enters the region only along paths that need `m == 0` and make it
-//! something else, `m` becomes 0 only where a thread leaves the region, and nothing else writes it. Then whenever some thread is in the region, `m` is not 0, and
-//! no second one enters. Mutexes of the C library and variables that a program uses as a lock are the same here.
+//! A lock is a shared variable `m` with a set of places, its region, such that a thread enters the
+//! region only along paths that need `m == 0` and make it something else, `m` becomes 0 only where
+//! a thread leaves the region, and nothing else writes it. Then whenever some thread is in the
+//! region, `m` is not 0, and no second one enters. Mutexes of the C library and variables that a
+//! program uses as a lock are the same here.
 
-use throng_c::goto::{BinOp, Expr, Int, Program};
+use throng_goto::program::{BinOp, Expr, Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -43,7 +45,9 @@ impl Regions {
 
 /// Places of the first thread at which it is the only one.
 pub fn before_others(program: &Program, graph: &Graph) -> Vec<bool> {
-    let throng_c::goto::Start::One(first) = program.start else { return vec![false; graph.places.len()] };
+    let throng_goto::program::Start::One(first) = program.start else {
+        return vec![false; graph.places.len()];
+    };
     if !program.runs_once(first) {
         return vec![false; graph.places.len()];
     }

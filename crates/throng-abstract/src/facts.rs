@@ -1,12 +1,15 @@
-//! Cheap facts, before any abstraction: comparisons that hold whenever a thread is at a place, however many threads there are.
+//! Cheap facts, before any abstraction: comparisons that hold whenever a thread is at a place,
+//! however many threads there are.
 //!
-//! Many comparisons are guessed: those of the program, variables against constants, one variable against another (`x <= y + 1`). What some random runs contradict is
-//! dropped, then what cannot be proved: each thread keeps its comparisons along its own steps, and along the steps of any other thread, of which
-//! no more is known than its own comparisons at its place and that a lock does not let both be where they are ([`crate::exclusion`]). What is left
-//! is inductive. Violations that it rules out are left out of the abstraction.
+//! Many comparisons are guessed: those of the program, variables against constants, one variable
+//! against another (`x <= y + 1`). What some random runs contradict is dropped, then what cannot be
+//! proved: each thread keeps its comparisons along its own steps, and along the steps of any other
+//! thread, of which no more is known than its own comparisons at its place and that a lock does not
+//! let both be where they are ([`crate::exclusion`]). What is left is inductive. Violations that it
+//! rules out are left out of the abstraction.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::Program;
+use throng_goto::program::Program;
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -55,8 +58,9 @@ impl Facts {
     }
 }
 
-/// What has to be shown: whenever a step is made along an edge, by a thread for which the facts of a place hold, beside another for which those
-/// of another place do, then the facts of a place hold afterwards.
+/// What has to be shown: whenever a step is made along an edge, by a thread for which the facts of
+/// a place hold, beside another for which those of another place do, then the facts of a place hold
+/// afterwards.
 struct Obligation {
     edge: Edge,
     /// The place of the thread that moves; none at the start.
@@ -181,7 +185,8 @@ fn obligations(program: &Program, graph: &Graph, regions: &Regions, apart: &Apar
     found
 }
 
-/// Whether facts hold, and rule out what they are said to; the second encoder shows it. `Ok(Some(..))` says what does not hold.
+/// Whether facts hold, and rule out what they are said to; the second encoder shows it.
+/// `Ok(Some(..))` says what does not hold.
 pub fn check(
     program: &Program,
     graph: &Graph,
@@ -258,7 +263,8 @@ fn touches(graph: &Graph, facts: &Facts, e: &Edge, i: u32) -> bool {
 /// More edges than this are too many.
 const MOST_EDGES: usize = 400;
 
-/// Finds facts that rule violations out; only those that are needed for that are kept. Facts about two threads are looked for where others do not suffice.
+/// Finds facts that rule violations out; only those that are needed for that are kept. Facts about
+/// two threads are looked for where others do not suffice.
 pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
     let facts = find_with(program, graph, Vec::new(), limits)?;
     if facts.rule_all_out(graph) || graph.edges.len() > MOST_EDGES {

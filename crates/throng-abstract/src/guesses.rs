@@ -1,7 +1,8 @@
-//! Comparisons that may hold: those of the program, variables against its constants, and variables against each other.
+//! Comparisons that may hold: those of the program, variables against its constants, and variables
+//! against each other.
 
 use rustc_hash::FxHashSet;
-use throng_c::goto::{BinOp, Expr, Int, Program};
+use throng_goto::program::{BinOp, Expr, Int, Program};
 
 use crate::edges::Graph;
 use crate::predicates::{Predicate, used};

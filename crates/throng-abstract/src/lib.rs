@@ -6,15 +6,17 @@
 //!                       └────────────── predicates ◄── weakest preconditions ◄── a run that no values follow ◄─────┘
 //! ```
 //!
-//! Threads run the same code, so a predicate over shared variables and variables of one thread has one truth value per thread. A step
-//! that writes a shared variable changes these for every bystander (`b$`). Donaldson, Kaiser, Kroening, Wahl:
-//! *Symmetry-aware predicate abstraction for shared-variable concurrent programs*, CAV 2011.
+//! Threads run the same code, so a predicate over shared variables and variables of one thread has
+//! one truth value per thread. A step that writes a shared variable changes these for every
+//! bystander (`b$`). Donaldson, Kaiser, Kroening, Wahl: *Symmetry-aware predicate abstraction for
+//! shared-variable concurrent programs*, CAV 2011.
 //!
-//! What is not abstracted (allocated memory, addresses that may be anything) leads into a failure of the abstract program, so that a
-//! proof shows that it does not happen.
+//! What is not abstracted (allocated memory, addresses that may be anything) leads into a failure
+//! of the abstract program, so that a proof shows that it does not happen.
 
 pub mod abstraction;
 pub mod blast;
+pub mod boolean;
 pub mod certificate;
 pub mod copies;
 mod counting;

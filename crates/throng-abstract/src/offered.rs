@@ -1,6 +1,6 @@
 //! Predicates that the user offers: `//@ predicate x <= y` on a line of the C file.
 
-use throng_c::goto::{BinOp, Expr, INT, Int};
+use throng_goto::program::{BinOp, Expr, INT, Int};
 use throng_lang::source::{Diagnostic, Source, Span};
 
 use crate::predicates::Predicate;
@@ -10,7 +10,8 @@ use crate::variables::Variables;
 const CODE: &str = "E810";
 const MARK: &str = "//@";
 const WORD: &str = "predicate";
-/// A name may be that of several variables: of several functions, or of a function that is inlined more than once.
+/// A name may be that of several variables: of several functions, or of a function that is inlined
+/// more than once.
 const MOST_MEANINGS: usize = 16;
 
 /// The predicates that a file offers. A variable of several functions makes one of each.

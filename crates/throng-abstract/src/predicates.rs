@@ -1,7 +1,7 @@
 //! Predicates, and where they matter.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::{Expr, Int, Program};
+use throng_goto::program::{Expr, Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -15,7 +15,8 @@ use crate::variables::{OTHER, Variables};
 pub struct Predicate {
     /// The comparison.
     pub expr: Expr,
-    /// The template whose threads have it each for itself; `None`: it is about shared variables only.
+    /// The template whose threads have it each for itself; `None`: it is about shared variables
+    /// only.
     pub template: Option<usize>,
     /// Its variables.
     pub variables: Vec<u32>,

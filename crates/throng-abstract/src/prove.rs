@@ -2,16 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use throng::report::plural;
-use throng::{Engine, Format, Input, Job, Outcome, Settings, Start};
-use throng_c::goto::{BinOp, Expr, Instr, Int, Program};
 use throng_check::certificate::write::document;
+use throng_engine::Answer;
+use throng_goto::program::{BinOp, Expr, Instr, Int, Program};
 use throng_model::concrete::{Moment, needed};
 use throng_model::limits::Limits;
+use throng_model::plural;
+use throng_model::problem::Problem;
 use throng_model::thread_names::Role;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
 use crate::abstraction::{Abstraction, Cube, edge, edge_count};
+use crate::boolean::Boolean;
 use crate::edges::{Graph, Reading, To};
 use crate::facts::{Facts, find};
 use crate::predicates::{Predicate, Predicates};
@@ -60,9 +62,12 @@ pub struct Proof {
     pub facts: Facts,
 }
 
-/// Tries to prove that no violation can happen, with one [`Reading`] after another: first with arrays as a whole, then with their parts; first with
-/// every computed access inside its object as a part of the proof, then taking it for granted. Cheap facts come before that ([`crate::facts`]): where these rule all violations out,
-/// nothing else is tried. The predicates that are offered are used from the first round on. The graph that the result is about comes with it.
+/// Tries to prove that no violation can happen, with one [`Reading`] after another: first with
+/// arrays as a whole, then with their parts; first with every computed access inside its object as
+/// a part of the proof, then taking it for granted. Cheap facts come before that
+/// ([`crate::facts`]): where these rule all violations out, nothing else is tried. The predicates
+/// that are offered are used from the first round on. The graph that the result is about comes with
+/// it.
 pub fn attempt(
     program: &Program,
     offered: &[Predicate],
@@ -143,11 +148,54 @@ const LONGEST_FACTS: Duration = Duration::from_secs(15);
 /// How long a proof is tried before the next reading is.
 const LONGEST_SHARE: Duration = Duration::from_secs(15);
 
+/// What the engines decided about the abstraction: the first target that is reached counts, then
+/// the first that is open.
+enum Decided<'a> {
+    Safe,
+    Unsafe(usize, &'a Trace),
+    Unknown(&'a Unknown),
+}
+
+impl Decided<'_> {
+    fn of(answer: &Answer) -> Decided<'_> {
+        let verdicts = || answer.verdicts.iter().enumerate();
+        let reached = verdicts().find_map(|(n, v)| match v {
+            Verdict::Unsafe(trace) => Some(Decided::Unsafe(n, trace)),
+            _ => None,
+        });
+        let open = verdicts().find_map(|(_, v)| match v {
+            Verdict::Unknown(why) => Some(Decided::Unknown(why)),
+            _ => None,
+        });
+        match answer.verdicts.is_empty() {
+            true => Decided::Unknown(&Unknown::Cancelled),
+            false => reached.or(open).unwrap_or(Decided::Safe),
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Decided::Safe => "safe",
+            Decided::Unsafe(..) => "unsafe",
+            Decided::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// Returns the engines that answered, by name.
+fn answered_by(answer: &Answer) -> String {
+    let mut names: Vec<&str> = answer.by.iter().flatten().copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { "auto".to_string() } else { names.join(", ") }
+}
+
 /// How the loop ended.
 pub enum Ended {
     /// No violation can happen, for any number of threads.
     Proved(Box<Proof>),
-    /// The abstraction has a run that exact values can follow, step by step with the inputs of each.
+    /// The abstraction has a run that exact values can follow, step by step with the inputs of
+    /// each.
     Found(Vec<Move>, Vec<Vec<i64>>),
 }
 
@@ -158,7 +206,8 @@ const MOST_ROUNDS: usize = 200;
 /// The most predicates.
 const MOST_PREDICATES: usize = 40;
 
-/// Tries to prove that no violation can happen, beginning with these predicates, and without the violations that facts rule out.
+/// Tries to prove that no violation can happen, beginning with these predicates, and without the
+/// violations that facts rule out.
 pub fn prove(
     program: &Program,
     graph: &Graph,
@@ -186,53 +235,51 @@ pub fn prove(
         let rendered = render(program, graph, &predicates.list, &never);
         let abstracting = began.elapsed();
         let began = Instant::now();
-        // Evidence that was found with partial orders cannot be written down.
-        let mut settings = Settings::default();
-        settings.partial_order = false;
-        let input = Input::from_text(&rendered.text, Format::Bp).map_err(|why| internal(&why.to_string()))?;
-        let job = Job::new(&input).start(Start::Threads(1)).settings(settings);
-        let outcome = job.check(Engine::Auto, &limits.part()).map_err(|why| internal(&why.to_string()))?;
+        let boolean = Boolean::read(&rendered.text).map_err(|why| internal(&why))?;
+        let answer = boolean.decide(&limits.part())?;
+        let decided = Decided::of(&answer);
+        let engine = answered_by(&answer);
         let private = predicates.list.iter().filter(|p| p.template.is_some()).count();
         let mut round = Round {
             number,
             predicates: (predicates.list.len(), private),
-            said: outcome.status().lower().to_string(),
-            engine: outcome.answered_by(),
+            said: decided.word().to_string(),
+            engine: engine.clone(),
             times: (abstracting, began.elapsed()),
             then: String::new(),
             tried: predicates.list.iter().map(|p| p.text(&graph.variables)).collect(),
             run: Vec::new(),
             program: rendered.text.clone(),
         };
-        if outcome.is_safe() {
+        if let Decided::Safe = decided {
             watch(&round);
-            let origin = job.prepare().ok().and_then(|p| p.origin());
-            let origin = origin.ok_or_else(|| internal("the abstraction has no origin"))?;
-            let proof =
-                document(&origin, &outcome.answer.verdicts).map_err(|why| internal(&why.to_string()))?;
+            let proof = document(&boolean.origin(), &answer.verdicts).map_err(|why| internal(&why))?;
             let abstract_proof = serde_json::to_value(&proof).map_err(|why| internal(&why.to_string()))?;
             return Ok(Ended::Proved(Box::new(Proof {
                 predicates: predicates.list,
                 never,
                 abstract_proof,
                 rounds: number,
-                engine: outcome.answered_by(),
+                engine,
                 facts: facts.clone(),
             })));
         }
-        let Some(trace) = outcome.trace() else {
-            watch(&round);
-            let why = outcome.unknown().cloned().unwrap_or(Unknown::Cancelled);
-            return Err(match why {
-                Unknown::Inconclusive(why) => Unknown::Inconclusive(format!(
-                    "the engines did not decide the abstraction with {} predicates: {why}",
-                    predicates.list.len()
-                )),
-                why => why,
-            });
+        let (target, trace) = match decided {
+            Decided::Unsafe(target, trace) => (target, trace),
+            Decided::Safe => unreachable!("a proof ends the loop"),
+            Decided::Unknown(why) => {
+                watch(&round);
+                return Err(match why {
+                    Unknown::Inconclusive(why) => Unknown::Inconclusive(format!(
+                        "the engines did not decide the abstraction with {} predicates: {why}",
+                        predicates.list.len()
+                    )),
+                    why => why.clone(),
+                });
+            }
         };
-        let (moves, seen) =
-            moves(&outcome, trace, &rendered).ok_or_else(|| internal("a run has no names"))?;
+        let (moves, seen) = moves(&boolean.problem, target, trace, &rendered)
+            .ok_or_else(|| internal("a run has no names"))?;
         round.run = moves.iter().filter_map(|m| Some((m.thread, line(program, graph, m)?))).collect();
         match simulate(graph, &moves, limits)? {
             Simulated::Feasible(values) => {
@@ -324,7 +371,8 @@ fn unused(
     Ok(new)
 }
 
-/// How much is to be feared from predicates: their size, and constants that the program does not have, of which there may be no end.
+/// How much is to be feared from predicates: their size, and constants that the program does not
+/// have, of which there may be no end.
 fn cost(list: &[Predicate], graph: &Graph) -> usize {
     let strange = |p: &Predicate| {
         let mut n = 0;
@@ -334,7 +382,8 @@ fn cost(list: &[Predicate], graph: &Graph) -> usize {
     list.iter().map(|p| size(&p.expr) + 10 * strange(p)).sum()
 }
 
-/// Against `x == 0`, `x == 2`, `x == 4` and so on: with the second of these, whether x is less or more than the first.
+/// Against `x == 0`, `x == 2`, `x == 4` and so on: with the second of these, whether x is less or
+/// more than the first.
 fn bounds(p: &Predicate, list: &[Predicate], variables: &Variables) -> Vec<Predicate> {
     let constant = |e: &Expr| match e {
         Expr::Bin(BinOp::Eq, x, c, _) => match **c {
@@ -370,9 +419,12 @@ fn line(program: &Program, graph: &Graph, m: &Move) -> Option<u32> {
 }
 
 /// The edges that a run of the abstract program takes, and the predicates that matter at each.
-fn moves(outcome: &Outcome, trace: &Trace, rendered: &Rendered) -> Option<(Vec<Move>, Vec<Seen>)> {
-    let problem = &outcome.problem;
-    let reached = outcome.answer.verdicts.iter().position(|v| matches!(v, Verdict::Unsafe(_)))?;
+fn moves(
+    problem: &Problem,
+    reached: usize,
+    trace: &Trace,
+    rendered: &Rendered,
+) -> Option<(Vec<Move>, Vec<Seen>)> {
     let model = &*problem.model;
     let (moments, changes) = needed(model, problem.targets.get(reached)?, trace, None)?;
     let values = |named: Vec<(String, String)>| -> Values {

@@ -1,11 +1,12 @@
-//! Facts about edges proved again, by a second encoder: every value is 64 bits, every gate is three clauses, nothing is simplified.
+//! Facts about edges proved again, by a second encoder: every value is 64 bits, every gate is three
+//! clauses, nothing is simplified.
 //!
-//! It shares the solver with the first encoder and no code. A predicate after a step is encoded over the values that the step assigns, not
-//! as a substituted expression.
+//! It shares the solver with the first encoder and no code. A predicate after a step is encoded
+//! over the values that the step assigns, not as a substituted expression.
 
 use batsat::{BasicSolver, Lit, SolverInterface, lbool};
 use rustc_hash::FxHashMap;
-use throng_c::goto::{BinOp, Expr, Int};
+use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -29,7 +30,8 @@ struct Plain<'g> {
     later: FxHashMap<u32, Word>,
 }
 
-/// Whether every cube contradicts the edge; the first that does not. `Err`: a limit was hit, or a cube is about what does not exist.
+/// Whether every cube contradicts the edge; the first that does not. `Err`: a limit was hit, or a
+/// cube is about what does not exist.
 pub fn check_edge(
     graph: &Graph,
     list: &[Predicate],
@@ -292,7 +294,8 @@ impl Plain<'_> {
         total
     }
 
-    /// Quotient and rest are numbers `q` and `r` with `a = q * b + r` and `r` smaller than `b`, by long division of what they are without signs.
+    /// Quotient and rest are numbers `q` and `r` with `a = q * b + r` and `r` smaller than `b`, by
+    /// long division of what they are without signs.
     fn divided(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> (Word, Word) {
         let zero = self.bit(false);
         let sign = |w: &[Lit]| if signed { w[WIDTH - 1] } else { zero };
@@ -313,8 +316,9 @@ impl Plain<'_> {
         known.then(|| word.iter().enumerate().fold(0, |n, (i, &l)| n | i64::from(l == self.one) << i))
     }
 
-    /// Quotient and rest by a constant, without signs: the two numbers that multiplication and addition bring back without an overflow. There are such
-    /// numbers for every dividend, and no others.
+    /// Quotient and rest by a constant, without signs: the two numbers that multiplication and
+    /// addition bring back without an overflow. There are such numbers for every dividend, and no
+    /// others.
     fn divided_by(&mut self, a: &[Lit], d: u64) -> (Word, Word) {
         let quotient: Word = (0..WIDTH).map(|_| self.fresh()).collect();
         let rest: Word = (0..WIDTH).map(|_| self.fresh()).collect();
@@ -390,7 +394,8 @@ mod tests {
     use crate::edges::To;
     use crate::variables::{INPUT, Variables};
 
-    /// Every operator at every type: the second encoder says that a value is the only one, and that is the evaluator's.
+    /// Every operator at every type: the second encoder says that a value is the only one, and that
+    /// is the evaluator's.
     #[test]
     fn the_second_encoder_agrees_with_the_evaluator() {
         use BinOp::{Add, And, Div, Eq, Le, Lt, Mul, Ne, Or, Rem, Shl, Shr, Sub, Xor};

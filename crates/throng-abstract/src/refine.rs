@@ -2,7 +2,7 @@
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use throng_c::goto::{BinOp, Expr, Int};
+use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -28,7 +28,8 @@ pub struct Move {
 pub enum Simulated {
     /// The program has it; values of the inputs of each step.
     Feasible(Vec<Vec<i64>>),
-    /// It stops before this step; the parts of guards that contradict one another, as step and place in the guard.
+    /// It stops before this step; the parts of guards that contradict one another, as step and
+    /// place in the guard.
     Infeasible(usize, Vec<(usize, usize)>),
 }
 
@@ -207,7 +208,8 @@ fn eliminated(list: &[Expr]) -> Vec<Expr> {
     found
 }
 
-/// Predicates that tell why a run stops: the weakest preconditions of what contradicts, at each step before.
+/// Predicates that tell why a run stops: the weakest preconditions of what contradicts, at each
+/// step before.
 pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)]) -> Vec<Predicate> {
     // Variables of threads are told apart by an offset.
     let shift = |thread: u32| (thread + 1) << 16;
@@ -238,7 +240,8 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
             found.extend(kept(graph, e, &e.guard[*k]));
             atoms(&instance(&e.guard[*k], m.thread), &types, &mut current);
         }
-        // What is decided by an input says about what was before it only what two comparisons with the input say together.
+        // What is decided by an input says about what was before it only what two comparisons with
+        // the input say together.
         let (with_input, mut without): (Vec<Expr>, Vec<Expr>) =
             current.into_iter().partition(|c| used(c).iter().any(|&id| id >= INPUT));
         for e in eliminated(&with_input) {
@@ -264,8 +267,9 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
     unique
 }
 
-/// Whether shared variables have their first values: those that the contradicting guards, or the steps before them, speak of. For runs that an
-/// input decides, about which weakest preconditions say nothing.
+/// Whether shared variables have their first values: those that the contradicting guards, or the
+/// steps before them, speak of. For runs that an input decides, about which weakest preconditions
+/// say nothing.
 pub fn beginnings(graph: &Graph, run: &[Move], core: &[(usize, usize)]) -> Vec<Predicate> {
     let guards = core.iter().flat_map(|&(i, k)| used(&edge(graph, run[i].edge).guard[k]));
     let mut ids: Vec<u32> = guards.filter(|&id| id < INPUT).collect();
@@ -289,12 +293,13 @@ pub fn beginnings(graph: &Graph, run: &[Move], core: &[(usize, usize)]) -> Vec<P
 pub struct Reason {
     /// Where it begins.
     pub first: usize,
-    /// Where it stops, and the parts of guards that contradict one another, both counted from `first`.
+    /// Where it stops, and the parts of guards that contradict one another, both counted from
+    /// `first`.
     pub stop: (usize, Vec<(usize, usize)>),
 }
 
-/// The shortest end of a run that no values follow, even if anything may have been before it: a reason that does not depend on how
-/// often a loop was passed.
+/// The shortest end of a run that no values follow, even if anything may have been before it: a
+/// reason that does not depend on how often a loop was passed.
 pub fn late_reason(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Option<Reason>, Unknown> {
     // From 0 on it is infeasible; that the last step alone is, is rare.
     let (mut low, mut high) = (0, run.len());

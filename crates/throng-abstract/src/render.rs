@@ -1,7 +1,7 @@
 //! The abstraction as a Boolean program, with a line for each edge.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::Program;
+use throng_goto::program::Program;
 
 use crate::abstraction::{Cube, Literal, Side, changed, edge, living};
 use crate::edges::{Edge, Graph, To};
@@ -112,7 +112,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Where control goes from a place: to its edges at once, because a label of its own would be one more step.
+    /// Where control goes from a place: to its edges at once, because a label of its own would be
+    /// one more step.
     fn ways(&self, place: usize) -> String {
         let edges: Vec<String> = self.from[place].iter().map(|n| format!("E{n}")).collect();
         if edges.is_empty() { format!("L{place}") } else { edges.join(", ") }

@@ -1,8 +1,9 @@
 //! Expressions made smaller, and the comparisons in them.
 
-use throng_c::goto::{BinOp, Expr, INT, Int};
+use throng_goto::program::{BinOp, Expr, INT, Int};
 
-/// The type whose values an expression can have; `None` for constants, which have whatever type fits.
+/// The type whose values an expression can have; `None` for constants, which have whatever type
+/// fits.
 pub fn type_of(e: &Expr, types: &dyn Fn(u32) -> Int) -> Option<Int> {
     match e {
         Expr::Const(_) => None,
@@ -161,7 +162,8 @@ fn order(op: BinOp, a: Expr, b: Expr, at: Int, types: &dyn Fn(u32) -> Int) -> Ex
     Expr::Bin(op, Box::new(a), Box::new(b), at)
 }
 
-/// An expression that is a multiple of another of at most 32 bits by a positive constant, computed with 64 bits: it does not wrap around.
+/// An expression that is a multiple of another of at most 32 bits by a positive constant, computed
+/// with 64 bits: it does not wrap around.
 fn multiple(e: &Expr, types: &dyn Fn(u32) -> Int) -> Option<(Expr, i64)> {
     let Expr::Bin(BinOp::Mul, x, c, at) = e else { return None };
     let Expr::Const(factor) = **c else { return None };
@@ -263,7 +265,8 @@ pub fn size(e: &Expr) -> usize {
     }
 }
 
-/// Calls `f` on what must not be 0, and on shifts with what must be less: operands for which C leaves the result open.
+/// Calls `f` on what must not be 0, and on shifts with what must be less: operands for which C
+/// leaves the result open.
 pub fn partial(e: &Expr, f: &mut dyn FnMut(&Expr, Option<u8>)) {
     match e {
         Expr::Cast(e, _) => partial(e, f),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use throng_c::{Loaded, Options};
+use throng_c::Options;
+use throng_goto::Query;
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
 
@@ -16,10 +17,10 @@ void __VERIFIER_atomic_end(void);
 ";
 
 /// Reads a program.
-pub(crate) fn load(text: &str) -> Loaded {
+pub(crate) fn load(text: &str) -> Query {
     let raw = format!("{HEAD}{text}");
     match throng_c::read(Source::new("test.c", &raw), raw.clone(), &Options::default()) {
-        Ok(loaded) => loaded,
+        Ok(loaded) => loaded.query,
         Err(rejected) => panic!("{:?}", rejected.diagnostics),
     }
 }

@@ -1,10 +1,12 @@
-//! Steps of an abstract run that no values allow, whatever the predicates are called: facts that rule them out.
+//! Steps of an abstract run that no values allow, whatever the predicates are called: facts that
+//! rule them out.
 //!
-//! [`crate::abstraction`] finds the short facts about each edge. A run may need a longer one, or one about a thread and a bystander together;
-//! it is looked for when a run shows that it is missing.
+//! [`crate::abstraction`] finds the short facts about each edge. A run may need a longer one, or
+//! one about a thread and a bystander together; it is looked for when a run shows that it is
+//! missing.
 
 use batsat::Lit;
-use throng_c::goto::{Int, Program};
+use throng_goto::program::{Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -25,7 +27,8 @@ pub struct Seen {
     pub others: Vec<(Values, Values)>,
 }
 
-/// Facts about an edge that rule a step along it out. None: some values allow it, looking at one bystander at a time.
+/// Facts about an edge that rule a step along it out. None: some values allow it, looking at one
+/// bystander at a time.
 pub fn facts_against(
     program: &Program,
     graph: &Graph,
@@ -101,7 +104,8 @@ struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// Facts that rule out values before and after: about one value afterwards if possible, because these can be written as assignments.
+    /// Facts that rule out values before and after: about one value afterwards if possible, because
+    /// these can be written as assignments.
     fn against(
         &mut self,
         before: &[&Vec<(Lit, Literal)>],

@@ -1,7 +1,8 @@
-//! Random runs of the paths of a program, to drop comparisons that do not hold. What is left is only a guess.
+//! Random runs of the paths of a program, to drop comparisons that do not hold. What is left is
+//! only a guess.
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::{Int, Program};
+use throng_goto::program::{Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -19,8 +20,8 @@ const MOST_THREADS: usize = 5;
 
 type Values = FxHashMap<u32, i64>;
 
-/// For each place, the comparisons that held whenever a thread was there, over variables that may still be read or that `apart` is about. Of that, what did not hold
-/// is dropped.
+/// For each place, the comparisons that held whenever a thread was there, over variables that may
+/// still be read or that `apart` is about. Of that, what did not hold is dropped.
 pub(crate) fn survivors(
     program: &Program,
     graph: &Graph,

@@ -1,10 +1,11 @@
-//! The variables of a program as predicates see them: cells of shared memory, and registers and private memory of each template.
+//! The variables of a program as predicates see them: cells of shared memory, and registers and
+//! private memory of each template.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use throng_c::goto::{
+use throng_goto::program::{
     Expr, FUNCTION, Instr, Int, PRIVATE, Program, Reg, address, is_private, object_of, offset_of, writes,
 };
-use throng_c::step::OPEN;
+use throng_goto::step::OPEN;
 
 use crate::elements::arrays;
 
@@ -241,7 +242,8 @@ impl Variables {
         v.initial.filter(|_| v.register.is_none() && !self.written.contains(&id))
     }
 
-    /// The type of a variable of the thread that moves or of a bystander; inputs have types of their own.
+    /// The type of a variable of the thread that moves or of a bystander; inputs have types of
+    /// their own.
     pub fn ty(&self, id: u32) -> Int {
         self.list.get((id % OTHER) as usize).map_or(Int::new(8, true), |v| v.ty)
     }

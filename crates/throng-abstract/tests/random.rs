@@ -1,6 +1,8 @@
-//! Random C programs: what is proved for any number of threads, no search with a few threads refutes; and each proof is VALID.
+//! Random C programs: what is proved for any number of threads, no search with a few threads
+//! refutes; and each proof is VALID.
 //!
-//! `THRONG_RANDOM_C=5000 cargo test -p throng-abstract --test random` runs more of them than the fixed number; `THRONG_RANDOM_C=5000+3000` others.
+//! `THRONG_RANDOM_C=5000 cargo test -p throng-abstract --test random` runs more of them than the
+//! fixed number; `THRONG_RANDOM_C=5000+3000` others.
 
 #![allow(clippy::print_stdout, reason = "campaigns say what was compared")]
 
@@ -146,15 +148,17 @@ impl Random {
     }
 }
 
-/// Work is counted, so that as much is found out on every machine. The time is for what is not counted.
+/// Work is counted, so that as much is found out on every machine. The time is for what is not
+/// counted.
 fn effort() -> Limits {
     Limits::none().work(1 << 18).timeout(Duration::from_secs(60))
 }
 
-/// Whether every violation is ruled out for any number of threads, with facts or by predicates alone; the proof is checked.
+/// Whether every violation is ruled out for any number of threads, with facts or by predicates
+/// alone; the proof is checked.
 fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
     let limits = effort();
-    let program = &loaded.program;
+    let program = &loaded.query.program;
     let ended = if with_facts {
         attempt(program, &[], &limits, &mut |_| {})
     } else {
@@ -164,16 +168,16 @@ fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
         ended.map(|ended| (graph, ended))
     };
     let Ok((graph, Ended::Proved(proof))) = ended else { return false };
-    let document = certificate::document(loaded, &graph, &proof);
+    let document = certificate::document(&loaded.query, &graph, &proof);
     let limits = Limits::none().timeout(Duration::from_secs(600));
-    certificate::check(loaded, &document, &limits)
+    certificate::check(&loaded.query, &document, &limits)
         .unwrap_or_else(|why| panic!("its proof is refused: {why}"));
     true
 }
 
 /// Whether a few threads violate something.
 fn is_violated(loaded: &Loaded, threads: u32) -> bool {
-    let mut problem = loaded.problem();
+    let mut problem = loaded.query.problem();
     problem.bound = Bound::Threads(threads);
     let limits = effort();
     Job::of(problem).check(Engine::Explicit, &limits).is_ok_and(|outcome| outcome.status() == Status::Unsafe)

@@ -1,27 +1,18 @@
-//! C as an input: a reader, the goto program with its interpreter, and the concrete model that engines search.
+//! C as an input: a reader that makes goto programs, replays of runs as C programs, witnesses and
+//! mutants.
 //!
 //! ```text
-//! .c ─ cc -E ─► tokens ─► tree ─► goto program ─► interpreter, concrete model
+//! .c ─ cc -E ─► tokens ─► tree ─► goto program (throng-goto)
 //! ```
 //!
-//! [`step`] is the one definition of what a program does. What the reader does not understand it refuses, by name and position;
-//! what the concrete model leaves out makes it incomplete, so that a run still counts and nothing is proved.
+//! What the reader does not understand it refuses, by name and position.
 
 pub mod constructs;
-pub mod dot;
-pub mod doubt;
-pub mod goto;
-pub mod interpreter;
 mod library;
-pub mod locksets;
 mod lower;
-pub mod model;
 pub mod mutants;
-pub mod note;
 pub mod preprocess;
-pub mod question;
 pub mod replay;
-pub mod step;
 mod types;
 pub mod witness;
 
@@ -30,31 +21,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lang_c::ast::TranslationUnit;
+use throng_goto::{Note, Program, Query, Question};
 use throng_lang::load::Rejected;
 use throng_lang::source::{Diagnostic, Source};
-use throng_model::problem::{Bound, Initial, Problem, Target};
-use throng_model::{Bag, Config};
 
-pub use goto::Program;
-pub use model::Concrete;
-pub use note::Note;
 pub use preprocess::Options;
 use preprocess::{Prepared, Unit};
-pub use question::Question;
 
-use goto::{Start, Violation};
-
-/// A C program that was read.
+/// A C program that was read: what it means and what is asked, and the text it was read from.
 #[derive(Clone)]
 pub struct Loaded {
-    /// The user's file.
-    pub source: Arc<Source>,
-    /// What it means.
-    pub program: Arc<Program>,
-    /// What was asked.
-    pub question: Question,
-    /// What was left open in reading it.
-    pub notes: Vec<Note>,
+    /// The goto program and the question.
+    pub query: Query,
     /// The text that the parser read.
     pub text: Arc<Prepared>,
 }
@@ -63,77 +41,7 @@ impl Loaded {
     /// The same program with another question.
     pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
         let done = on_large_stack(|| translate(Prepared::clone(&self.text), question));
-        let (program, notes, text) = rejected(&self.source, done)?;
-        let (program, text) = (Arc::new(program), Arc::new(text));
-        Ok(Loaded { source: self.source.clone(), program, question: question.clone(), notes, text })
-    }
-
-    /// The program as a model.
-    pub fn model(&self) -> Arc<Concrete> {
-        Arc::new(Concrete::new(self.program.clone()))
-    }
-
-    /// The question whether some run violates a property, over concrete values.
-    pub fn problem(&self) -> Problem {
-        self.problem_of(self.model())
-    }
-
-    /// The same about a model of the program.
-    pub fn problem_of(&self, model: Arc<Concrete>) -> Problem {
-        let (shared, threads) = model.initial();
-        let initial = match &self.program.start {
-            Start::One(_) => Initial { shared, threads: threads.iter().copied().collect(), any: Vec::new() },
-            Start::Any(_) => Initial { shared, threads: Bag::new(), any: threads.to_vec() },
-        };
-        let names = self.question.entries.join(", ");
-        let initial_text = match &self.program.start {
-            Start::One(_) if self.question.entries.is_empty() => "one thread at main".into(),
-            Start::One(_) => format!("one thread that starts any number of threads, each calling {names}"),
-            Start::Any(_) => format!("any number of threads, each calling {names}"),
-        };
-        let targets = self.program.asked.iter().enumerate().map(|(n, &what)| {
-            let mut bad = vec![Config::new(model.failed(n), Bag::new())];
-            // Nothing is known about what the program does after a memory error.
-            if self.program.memory_errors && what != Violation::Memory {
-                bad.push(Config::new(model.memory_error(), Bag::new()));
-            }
-            Target::covering(self.question.name(what), bad)
-        });
-        Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
-    }
-
-    /// The functions that are called, and neither defined nor known: they may do anything, so that
-    /// nothing is proved about the program.
-    pub fn undefined(&self) -> impl Iterator<Item = &str> {
-        self.notes.iter().filter_map(|note| match note {
-            Note::Undefined(name) => Some(name.as_str()),
-            Note::Assumed(_) => None,
-        })
-    }
-
-    /// Returns whether a proof is limited to sequential consistency: the program names weaker
-    /// orders, and `--memory-model sc` is not given.
-    pub fn only_sequential(&self) -> bool {
-        self.program.weak_orders && !self.question.sequential
-    }
-
-    /// What a verdict takes for granted, beside what [`Loaded::notes`] says.
-    pub fn assumptions(&self, remarks: &model::Remarks) -> Vec<String> {
-        let mut found = vec!["sequential consistency".to_string()];
-        if self.program.weak_orders {
-            found.push("weaker memory orders are executed as memory_order_seq_cst".into());
-        }
-        if remarks.overflow.is_some() && !self.question.overflow {
-            found.push("signed integers wrap around".into());
-        }
-        if self.program.waits && self.question.exact_waits() {
-            found.push("condition variables do not wake up spuriously".into());
-        }
-        if self.question.whole_statements {
-            found.push("statements without calls, and conditions, are one step".into());
-        }
-        found.extend(self.notes.iter().map(Note::to_string));
-        found
+        loaded(self.query.source.clone(), question.clone(), done)
     }
 }
 
@@ -171,8 +79,7 @@ fn read_units(user: Source, units: Vec<Unit>, options: &Options) -> Result<Loade
         let prepared = Prepared::new(units, user).map_err(|d| vec![d])?;
         translate(prepared, &question)
     });
-    let (program, notes, text) = rejected(&source, done)?;
-    Ok(Loaded { source, program: Arc::new(program), question, notes, text: Arc::new(text) })
+    loaded(source, question, done)
 }
 
 /// The parser and what follows go down the tree by recursion; `None` if that fails.
@@ -182,6 +89,16 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         thread.ok().and_then(|t| t.join().ok())
     })
+}
+
+fn loaded(
+    source: Arc<Source>,
+    question: Question,
+    done: Option<Result<Translated, Vec<Diagnostic>>>,
+) -> Result<Loaded, Rejected> {
+    let (program, notes, text) = rejected(&source, done)?;
+    let query = Query { source, program: Arc::new(program), question, notes };
+    Ok(Loaded { query, text: Arc::new(text) })
 }
 
 fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -> Result<T, Rejected> {

@@ -1,4 +1,5 @@
-//! From the syntax tree to the goto program: names, types, declarations; functions are inlined where they are called.
+//! From the syntax tree to the goto program: names, types, declarations; functions are inlined
+//! where they are called.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -6,15 +7,15 @@ use std::rc::Rc;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
-use crate::goto::{
+use crate::preprocess::Prepared;
+use crate::types::{Func, Struct, Ty};
+use throng_goto::note::Note;
+use throng_goto::program::{
     Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
     Template, Violation, address,
 };
-use crate::note::Note;
-use crate::preprocess::Prepared;
-use crate::question::Question;
-use crate::step::OPEN;
-use crate::types::{Func, Struct, Ty};
+use throng_goto::question::Question;
+use throng_goto::step::OPEN;
 
 mod atomics;
 mod blocks;
@@ -165,7 +166,8 @@ struct Current {
 pub struct Lower<'a> {
     prepared: &'a Prepared,
     question: &'a Question,
-    /// For each of [`Question::exclusive`], its names and the variable that counts the threads there.
+    /// For each of [`Question::exclusive`], its names and the variable that counts the threads
+    /// there.
     exclusive: Vec<(Vec<String>, i64)>,
     /// Labels that were seen.
     labels: HashSet<String>,
@@ -309,7 +311,8 @@ impl<'a> Lower<'a> {
         self.note(Note::Assumed(what.into()));
     }
 
-    /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock them.
+    /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock
+    /// them.
     fn has_recursive_locks(&self) -> bool {
         let by_attribute = self.definitions.values().any(|d| d.bare.contains("pthread_mutexattr_settype"));
         // The header has each of these names twice, and each unit may have the header.
@@ -883,7 +886,8 @@ impl<'a> Lower<'a> {
             let place = self.variable(&name, ty, span)?;
             match arguments.next() {
                 Some(v) => {
-                    // In memory, it is written where the function begins: a replay takes its turn there.
+                    // In memory, it is written where the function begins: a replay takes its turn
+                    // there.
                     let at = match place {
                         Place::Memory(..) => definition.node.node.declarator.span,
                         _ => self.here,

@@ -1,11 +1,12 @@
-//! What can be changed in a C program: assertions, locks, atomic sections and operations, in the functions that threads run.
+//! What can be changed in a C program: assertions, locks, atomic sections and operations, in the
+//! functions that threads run.
 //!
-//! The text that the parser reads is changed, so that a changed program is a C program like any other, and its runs can be replayed.
+//! The text that the parser reads is changed, so that a changed program is a C program like any
+//! other, and its runs can be replayed.
 
 mod assertions;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 
 use lang_c::ast::*;
 use lang_c::span::Span;
@@ -13,7 +14,7 @@ use lang_c::visit::{self, Visit};
 
 use crate::lower::written_name;
 use crate::preprocess::Prepared;
-use crate::{Loaded, on_large_stack, parse, rejected, translate};
+use crate::{Loaded, on_large_stack, parse, translate};
 use throng_lang::load::Rejected;
 use throng_lang::mutant::{Change, Edit, Mutant};
 
@@ -23,11 +24,11 @@ pub fn mutants(loaded: &Loaded) -> Vec<Mutant> {
         let Ok(units) = parse(&loaded.text) else { return Vec::new() };
         let unit = TranslationUnit(units.into_iter().flat_map(|u| u.0).collect());
         let mut live: HashSet<&str> = HashSet::new();
-        for t in &loaded.program.templates {
-            let functions = t.origins.iter().map(|&o| &loaded.program.origins[o as usize].function);
+        for t in &loaded.query.program.templates {
+            let functions = t.origins.iter().map(|&o| &loaded.query.program.origins[o as usize].function);
             live.extend(functions.flat_map(|f| f.split(" > ")).map(written_name));
         }
-        let mut found = assertions::mutants(&loaded.text, &unit, &live, &loaded.question.error_labels);
+        let mut found = assertions::mutants(&loaded.text, &unit, &live, &loaded.query.question.error_labels);
         found.extend(synchronisation(&loaded.text, &unit, &live));
         found.sort_by_key(|m| m.edits.first().map(|e| e.from));
         found
@@ -38,15 +39,8 @@ pub fn mutants(loaded: &Loaded) -> Vec<Mutant> {
 /// Reads a program with something changed.
 pub fn mutated(loaded: &Loaded, mutant: &Mutant) -> Result<Loaded, Rejected> {
     let text = loaded.text.edited(&mutant.edits);
-    let done = on_large_stack(|| translate(text, &loaded.question));
-    let (program, notes, text) = rejected(&loaded.source, done)?;
-    Ok(Loaded {
-        source: loaded.source.clone(),
-        program: Arc::new(program),
-        question: loaded.question.clone(),
-        notes,
-        text: Arc::new(text),
-    })
+    let done = on_large_stack(|| translate(text, &loaded.query.question));
+    crate::loaded(loaded.query.source.clone(), loaded.query.question.clone(), done)
 }
 
 /// The user's line of a passage.
@@ -167,7 +161,8 @@ impl Finder<'_> {
         self.found.push(Mutant { change: Change::Unatomic, lines, what: name.to_string(), edits });
     }
 
-    /// Of a function: each begin with the ends before the next one. If some end has no begin, or the other way round, all are one section.
+    /// Of a function: each begin with the ends before the next one. If some end has no begin, or
+    /// the other way round, all are one section.
     fn pair_sections(&mut self, from: usize) {
         let calls = self.sections.split_off(from);
         let mut found: Vec<Vec<Edit>> = Vec::new();
@@ -250,7 +245,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// A read and a write, each atomic, that do what an operation does; `None` if it does not both read and write.
+/// A read and a write, each atomic, that do what an operation does; `None` if it does not both read
+/// and write.
 fn in_two(name: &str, arguments: &[&str], unique: usize) -> Option<String> {
     let rest = match name.strip_prefix("atomic_") {
         // Where these are no macros.

@@ -1,5 +1,5 @@
-//! From a file to text that the parser reads: the preprocessor, a pass over the tokens for what the parser does not know, and the way
-//! back from a position in that text to the user's file and line.
+//! From a file to text that the parser reads: the preprocessor, a pass over the tokens for what the
+//! parser does not know, and the way back from a position in that text to the user's file and line.
 
 mod marks;
 
@@ -13,7 +13,7 @@ use throng_lang::mutant::{self, Edit};
 use throng_lang::source::{Diagnostic, Source, Span};
 
 use crate::constructs;
-use crate::question::Question;
+use throng_goto::question::Question;
 
 pub use marks::Mark;
 
@@ -105,8 +105,8 @@ pub fn preprocess(path: &Path, options: &Options) -> Result<Vec<u8>, Diagnostic>
     Ok(text)
 }
 
-/// A folder with a header that the C library asks for where programs of 32 bits are compiled, and that is installed only with such a library. It is
-/// looked for last.
+/// A folder with a header that the C library asks for where programs of 32 bits are compiled, and
+/// that is installed only with such a library. It is looked for last.
 struct Stubs(PathBuf);
 
 impl Stubs {
@@ -201,7 +201,8 @@ impl Prepared {
         Ok(p)
     }
 
-    /// The same with passages of the text replaced, which are in order and do not overlap; positions lead back as before.
+    /// The same with passages of the text replaced, which are in order and do not overlap;
+    /// positions lead back as before.
     pub fn edited(&self, edits: &[Edit]) -> Prepared {
         let mut edited =
             Prepared { text: mutant::apply(&self.text, edits), back: Vec::new(), ..self.clone() };
@@ -586,8 +587,8 @@ fn is_keyword(word: &str) -> bool {
     )
 }
 
-/// Whether a word before a colon at the start of a statement is a label that may get an empty statement. (`__CPROVER_ASYNC_1:` says
-/// something about the statement that follows.)
+/// Whether a word before a colon at the start of a statement is a label that may get an empty
+/// statement. (`__CPROVER_ASYNC_1:` says something about the statement that follows.)
 fn is_label(word: &str) -> bool {
     let identifier = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let keyword = matches!(

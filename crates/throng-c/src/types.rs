@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::goto::{INT, Int, PTR};
+use throng_goto::program::{INT, Int, PTR};
 
 /// A C type. Qualifiers other than `_Atomic` do not matter here.
 #[derive(Clone, PartialEq, Debug)]
@@ -148,7 +148,8 @@ impl Ty {
         }
     }
 
-    /// The scalar parts: (offset, type, suffix of the name); `false` if there are too many, or floats.
+    /// The scalar parts: (offset, type, suffix of the name); `false` if there are too many, or
+    /// floats.
     pub fn parts(&self, structs: &[Struct], at: u64, name: &str, out: &mut Vec<(u32, Int, String)>) -> bool {
         const MOST: usize = 1 << 14;
         if out.len() > MOST {

@@ -1,5 +1,6 @@
-//! Violation witnesses of SV-COMP, in YAML (format 2.2: the version with thread ids): the run as waypoints, thread by thread, and a reader that looks for a
-//! run of the program through the waypoints of a witness.
+//! Violation witnesses of SV-COMP, in YAML (format 2.2: the version with thread ids): the run as
+//! waypoints, thread by thread, and a reader that looks for a run of the program through the
+//! waypoints of a witness.
 
 mod sha256;
 mod yaml;
@@ -9,10 +10,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::Loaded;
-use crate::goto::{Program, Reg, Start, Violation};
-use crate::replay::Run;
-use crate::step::{After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step};
 pub use sha256::sha256;
+use throng_goto::program::{Program, Reg, Start, Violation};
+use throng_goto::run::Run;
+use throng_goto::step::{After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step};
 
 /// What a witness is about.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +56,7 @@ pub enum Passing {
 
 /// The waypoints of a run, in order; those that come together at the end of a race in one segment.
 pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
-    let program = &*loaded.program;
+    let program = &*loaded.query.program;
     let mut templates: Vec<usize> = run.first.clone();
     let mut found: Vec<(Waypoint, bool)> = Vec::new();
     // For each thread, the waypoint of the input that a register holds.
@@ -227,7 +228,8 @@ pub struct Witness {
     pub violation: bool,
 }
 
-/// Reads a witness. `Err`: it is none, or has something in it that is not understood, such as waypoints to avoid.
+/// Reads a witness. `Err`: it is none, or has something in it that is not understood, such as
+/// waypoints to avoid.
 pub fn read(text: &str) -> Result<Witness, String> {
     let root = yaml::read(text)?;
     let entries = root.items().ok_or("a witness is a list of entries")?;
@@ -285,9 +287,10 @@ fn passed(node: &yaml::Node) -> Result<Waypoint, String> {
 /// How many configurations are looked at to follow a witness.
 const MOST: usize = 200_000;
 
-/// Whether the program has a run through the waypoints into a violation: `None` if that many configurations do not tell.
+/// Whether the program has a run through the waypoints into a violation: `None` if that many
+/// configurations do not tell.
 pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
-    let program = &*loaded.program;
+    let program = &*loaded.query.program;
     let Start::One(first) = program.start else { return None };
     let inputs: HashSet<(usize, i64)> = witness
         .segments

@@ -1,8 +1,10 @@
-//! Certificates as files: a question, its answers, and the evidence, in JSON; `docs/formats.md` says what each kind means.
+//! Certificates as files: a question, its answers, and the evidence, in JSON; `docs/formats.md`
+//! says what each kind means.
 //!
-//! The layout is written down once, here, for both directions: writing borrows large sets ([`mod@write`]), reading owns them. States are
-//! listed once, by name ([`names`]), and referred to by their place in that list, so a certificate does not depend on
-//! how any version of the tool numbers states.
+//! The layout is written down once, here, for both directions: writing borrows large sets
+//! ([`mod@write`]), reading owns them. States are listed once, by name ([`names`]), and referred to
+//! by their place in that list, so a certificate does not depend on how any version of the tool
+//! numbers states.
 
 mod compiled;
 mod complete;
@@ -145,17 +147,22 @@ pub enum Property {
     Assertions,
     /// A thread is about to execute the statement with this label.
     ErrorLabel(String),
-    /// Two threads are at these labels, see [`Together::exclusion`], no thread is inside an atomic section.
+    /// Two threads are at these labels, see [`Together::exclusion`], no thread is inside an atomic
+    /// section.
     Mutex(String),
-    /// More threads are at these labels than allowed, see [`Together::at_most`], no thread is inside an atomic section.
+    /// More threads are at these labels than allowed, see [`Together::at_most`], no thread is
+    /// inside an atomic section.
     AtMost(String),
-    /// Threads are there with conditions, see [`Together::never`], no other thread is inside an atomic section.
+    /// Threads are there with conditions, see [`Together::never`], no other thread is inside an
+    /// atomic section.
     Never(String),
-    /// Two threads are about to access this shared variable, one of them to write it, no thread is inside an atomic section.
+    /// Two threads are about to access this shared variable, one of them to write it, no thread is
+    /// inside an atomic section.
     Race(String),
     /// This expression over the shared variables is false, no thread is inside an atomic section.
     Invariant(String),
-    /// Threads are in these states, see [`throng_lang::bp::thread_state`], no other thread is inside an atomic section.
+    /// Threads are in these states, see [`throng_lang::bp::thread_state`], no other thread is
+    /// inside an atomic section.
     State(String),
     /// No thread can move, and some thread has not ended.
     Deadlock,
@@ -184,7 +191,8 @@ pub enum Condition {
 }
 
 impl Property {
-    /// What the target of a program with this name asks for ([`throng_lang::question`] names them); certificates cannot express others.
+    /// What the target of a program with this name asks for ([`throng_lang::question`] names them);
+    /// certificates cannot express others.
     pub fn of_name(name: &str) -> Option<Property> {
         let after = |prefix: &str| name.strip_prefix(prefix).map(str::to_string);
         let label = after("error label ").map(Property::ErrorLabel);
@@ -210,10 +218,12 @@ pub enum Claim {
     Unsafe,
 }
 
-/// A shared state, and how many threads are in which local state; both by place in the list of states.
+/// A shared state, and how many threads are in which local state; both by place in the list of
+/// states.
 pub type Configuration = (u32, Vec<(u32, Count)>);
 
-/// Views: a shared state, local states a and local states b. Each alone, and each a with each b, can occur; null: b is a.
+/// Views: a shared state, local states a and local states b. Each alone, and each a with each b,
+/// can occur; null: b is a.
 pub type Block = (u32, Vec<u32>, Option<Vec<u32>>);
 
 /// A number of threads.
@@ -260,13 +270,16 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// The set.
         configurations: C,
     },
-    /// What is reachable is built of views, and exceeds no vector; what may reach the target besides that is above a basis.
+    /// What is reachable is built of views, and exceeds no vector; what may reach the target
+    /// besides that is above a basis.
     Invariants {
-        /// Shared states with at most two threads that can occur together, as blocks; null: nothing is known.
+        /// Shared states with at most two threads that can occur together, as blocks; null: nothing
+        /// is known.
         views: Option<Vec<Block>>,
         /// Linear functions that no possible step increases.
         vectors: Vec<Weights>,
-        /// Minimal configurations of what may reach the target and is not ruled out; empty if everything bad is.
+        /// Minimal configurations of what may reach the target and is not ruled out; empty if
+        /// everything bad is.
         basis: C,
     },
     /// Every case of what the target asks for contradicts the state equation.
@@ -281,7 +294,8 @@ pub enum Evidence<C = Vec<Configuration>> {
     Quotient {
         /// All but these shared states are skipped.
         kept: Vec<u32>,
-        /// Classes of merged local states, with their representatives; null: threads there are removed.
+        /// Classes of merged local states, with their representatives; null: threads there are
+        /// removed.
         merged: Vec<(Option<u32>, Vec<u32>)>,
         /// The evidence.
         proof: Box<Evidence<C>>,
@@ -322,7 +336,8 @@ pub enum Reduction {
 pub struct LocalPart<C = Vec<Configuration>> {
     /// A shared state in which exactly the variables that are kept have a value.
     pub kept: u32,
-    /// Classes of places: the representative, with no values, and the members, in which exactly the variables that are kept have a value.
+    /// Classes of places: the representative, with no values, and the members, in which exactly the
+    /// variables that are kept have a value.
     pub classes: Vec<(u32, Vec<u32>)>,
     /// It is about bad configurations whose threads are all at these places.
     pub at: Vec<u32>,
@@ -336,7 +351,8 @@ pub struct LocalPart<C = Vec<Configuration>> {
 pub enum Case {
     /// One case for each part of this open disjunction.
     Split(u32),
-    /// A sum that no step increases is at least these comparisons and traps together, which ask for more than it is at the start.
+    /// A sum that no step increases is at least these comparisons and traps together, which ask for
+    /// more than it is at the start.
     Linear {
         /// The sum.
         weights: Vec<(u32, i64)>,
@@ -375,13 +391,16 @@ pub struct Taken {
 pub struct CutoffClaim {
     /// So many threads show every reachable thread state.
     pub threads: u32,
-    /// Runs as a forest: the place of the configuration before (null at the start), the thread that leads the step, the configuration.
+    /// Runs as a forest: the place of the configuration before (null at the start), the thread that
+    /// leads the step, the configuration.
     pub runs: Vec<(Option<u32>, Option<u32>, Configuration)>,
     /// Every reachable thread state (shared, local) with the place in `runs` where it is reached.
     pub reachable: Vec<(u32, u32, u32)>,
-    /// A downward set or views, as place in the list of evidence: no thread state is reachable that they do not hold.
+    /// A downward set or views, as place in the list of evidence: no thread state is reachable that
+    /// they do not hold.
     pub rest: u32,
-    /// Thread states (shared, local) that they hold but that are not reachable, with the evidence for that.
+    /// Thread states (shared, local) that they hold but that are not reachable, with the evidence
+    /// for that.
     pub except: Vec<(u32, u32, u32)>,
     /// Why fewer threads do not suffice.
     pub needed: Option<Needed>,

@@ -1,12 +1,13 @@
 //! Checks a certificate against the original input, without any engine.
 //!
-//! The input is read again, the question is put together from what the certificate says and compared with what was asked ([`Asked`]), states are looked
-//! up by name, and the rules of [`crate::rules`] decide. A system or net is checked against the steps that its file lists. For a program, statements are
-//! executed by an interpreter of its own ([`interpreter`]), which shares the parser and the meaning of names with the
-//! engines' model, and nothing that executes anything.
+//! The input is read again, the question is put together from what the certificate says and
+//! compared with what was asked ([`Asked`]), states are looked up by name, and the rules of
+//! [`crate::rules`] decide. A system or net is checked against the steps that its file lists. For a
+//! program, statements are executed by an interpreter of its own ([`interpreter`]), which shares
+//! the parser and the meaning of names with the engines' model, and nothing that executes anything.
 //!
-//! What has to be believed for `VALID`: this module, [`crate::rules`], [`throng_model::problem`], what a step does ([`throng_model::semantics`]), and the reader
-//! of the input's language.
+//! What has to be believed for `VALID`: this module, [`crate::rules`], [`throng_model::problem`],
+//! what a step does ([`throng_model::semantics`]), and the reader of the input's language.
 
 mod asked;
 mod decode;
@@ -53,7 +54,8 @@ pub enum Asked<'a> {
     Check(Origin<'a>),
     /// What `throng cutoff` asks: the start; targets play no part.
     Cutoff(Origin<'a>),
-    /// Whatever question the certificate states. That it stands then says nothing about any other question, that of the input included.
+    /// Whatever question the certificate states. That it stands then says nothing about any other
+    /// question, that of the input included.
     Own(&'a Loaded),
 }
 
@@ -86,7 +88,8 @@ pub struct Certified {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CertifiedAnswer {
-    /// The target as the question calls it, or else in words that say what was checked; never a name that the certificate gives.
+    /// The target as the question calls it, or else in words that say what was checked; never a
+    /// name that the certificate gives.
     pub name: String,
     /// What must not be reached, as in certificates, but with names of states.
     pub property: serde_json::Value,

@@ -1,11 +1,14 @@
-//! The checker: whether the evidence of a verdict holds. It calls no engine and takes nothing from one on trust.
+//! The checker: whether the evidence of a verdict holds. It calls no engine and takes nothing from
+//! one on trust.
 //!
-//! Six rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`); views are closed and vectors do not grow (`views`,
-//! `linear`); a basis is closed under predecessors (`backward`); every case contradicts the state equation (`refutation`).
-//! A formula of a target counts for runs, closed sets and refutations; the others show that not even what it is a part of can be reached.
-//! Which configuration is in which set is one question for all of them (`sets`).
-//! What has to be believed is this module, [`throng_model`], [`throng_model::problem`] and the model itself;
-//! `partial_order` only for searches with partial orders, which certificates do not rest on.
+//! Six rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`);
+//! views are closed and vectors do not grow (`views`, `linear`); a basis is closed under
+//! predecessors (`backward`); every case contradicts the state equation (`refutation`). A formula
+//! of a target counts for runs, closed sets and refutations; the others show that not even what it
+//! is a part of can be reached. Which configuration is in which set is one question for all of them
+//! (`sets`). What has to be believed is this module, [`throng_model`], [`throng_model::problem`]
+//! and the model itself; `partial_order` only for searches with partial orders, which certificates
+//! do not rest on.
 
 mod backward;
 mod cubes;
@@ -145,7 +148,8 @@ fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Pr
     Ok((problem, Target { configs, formula, ..target.clone() }))
 }
 
-/// The problem with the reduced net, if every reduction is one, and what the target is about is visible.
+/// The problem with the reduced net, if every reduction is one, and what the target is about is
+/// visible.
 fn reduced(problem: &Problem, target: &Target, reductions: &Reductions) -> Result<Problem, Flaw> {
     let (asks, mut hidden) = (target.predicate(), false);
     if asks.asks_for_steps() {
@@ -163,7 +167,8 @@ fn reduced(problem: &Problem, target: &Target, reductions: &Reductions) -> Resul
     Ok(net.problem(problem))
 }
 
-/// Whether the quotient does not change what a predicate is about; otherwise the proof has to do without it.
+/// Whether the quotient does not change what a predicate is about; otherwise the proof has to do
+/// without it.
 fn is_kept(when: &Predicate, map: &QuotientMap) -> bool {
     let changed: FxHashSet<Local> = map.merged.iter().flat_map(|&(l, to)| [Some(l), to]).flatten().collect();
     let mut kept = !when.asks_for_steps();
@@ -171,7 +176,8 @@ fn is_kept(when: &Predicate, map: &QuotientMap) -> bool {
     kept
 }
 
-/// Checks verdicts about several targets, given by number. The name of a target that fails comes with the flaw.
+/// Checks verdicts about several targets, given by number. The name of a target that fails comes
+/// with the flaw.
 pub fn check_all(
     problem: &Problem,
     verdicts: &[(usize, &Verdict)],
@@ -181,8 +187,8 @@ pub fn check_all(
     failing.map_or(Ok(()), |(target, flaw)| Err((problem.targets[target].name.clone(), flaw)))
 }
 
-/// As [`check_all`], but says of every target whether its evidence fails, and why. Targets that share a certificate are checked against it
-/// together: going through a large set once is enough.
+/// As [`check_all`], but says of every target whether its evidence fails, and why. Targets that
+/// share a certificate are checked against it together: going through a large set once is enough.
 pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Limits) -> Vec<(usize, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
     let mut job_of = FxHashMap::default();
@@ -191,7 +197,8 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
-            // What is bad of two targets with formulas is what is bad of one only if they agree on the rest.
+            // What is bad of two targets with formulas is what is bad of one only if they agree on
+            // the rest.
             Verdict::Safe(certificate) if target.is_upward_closed() => {
                 *job_of.entry((certificate.identity(), kind(target), None)).or_insert(next)
             }

@@ -1,12 +1,14 @@
-//! Benchmarks that anyone can repeat: every instance with every tool, each run a process of its own that is measured from outside.
+//! Benchmarks that anyone can repeat: every instance with every tool, each run a process of its own
+//! that is measured from outside.
 //!
-//! A *tool* is a configuration of this program or another program ([`tools`]), an *instance* a file with a question and, where known, the
-//! expected verdict ([`instances`]). A [`Run`] is what came of one pair; it is appended to a file as soon as it is known ([`store`]), so that
-//! a stopped benchmark is resumed. From the runs come tables ([`summary`]), comparisons with an earlier benchmark ([`compare`]) and pictures
-//! ([`plot`], [`page`]).
+//! A *tool* is a configuration of this program or another program ([`tools`]), an *instance* a file
+//! with a question and, where known, the expected verdict ([`instances`]). A [`Run`] is what came
+//! of one pair; it is appended to a file as soon as it is known ([`store`]), so that a stopped
+//! benchmark is resumed. From the runs come tables ([`summary`]), comparisons with an earlier
+//! benchmark ([`compare`]) and pictures ([`plot`], [`page`]).
 //!
-//! Limits and comparisons use processor time, not the clock on the wall, because the former hardly depends on what else the machine does. Nothing
-//! here knows an engine: runs are command lines.
+//! Limits and comparisons use processor time, not the clock on the wall, because the former hardly
+//! depends on what else the machine does. Nothing here knows an engine: runs are command lines.
 
 pub mod child;
 pub mod compare;
@@ -44,7 +46,8 @@ pub struct Run {
     pub tool: String,
     /// Its options or command, before anything is filled in.
     pub command: String,
-    /// A hash of the input, its property file and the description of the tool: what changed is run again.
+    /// A hash of the input, its property file and the description of the tool: what changed is run
+    /// again.
     #[serde(default)]
     pub hash: String,
     /// The limit in seconds of processor time.

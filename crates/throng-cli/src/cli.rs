@@ -1,7 +1,8 @@
 //! The command line: what the options are. What the commands do is in the modules below.
 //!
-//! The contract: the first word on standard output is `SAFE`, `UNSAFE` or `UNKNOWN`; messages go to standard
-//! error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input or call.
+//! The contract: the first word on standard output is `SAFE`, `UNSAFE` or `UNKNOWN`; messages go to
+//! standard error; the exit status is 0 for safe, 10 for unsafe, 1 for unknown, 2 for a wrong input
+//! or call.
 
 mod bench;
 mod c;
@@ -78,7 +79,8 @@ The limits are for each program; without --timeout, 20 seconds. -v shows the rep
 Exit status: 0 the program is SAFE and every changed one UNSAFE, so that the proof depends on
 everything that was changed; 1 otherwise; 2 wrong input or call.";
 
-/// Proves concurrent programs safe for any number of threads, or shows the execution that breaks them.
+/// Proves concurrent programs safe for any number of threads, or shows the execution that breaks
+/// them.
 #[derive(Debug, Parser)]
 #[command(name = "throng", version, after_help = EXAMPLES)]
 struct Cli {
@@ -96,7 +98,8 @@ enum Command {
     Cutoff(CutoffArgs),
     /// Check a certificate against its input, independently of the search that found it
     Certify(CertifyArgs),
-    /// What does the proof depend on? Each lock, atomic section and assertion is changed, one at a time
+    /// What does the proof depend on? Each lock, atomic section and assertion is changed, one at a
+    /// time
     Mutate(Box<MutateArgs>),
     /// Write the same system in another format
     Translate(TranslateArgs),
@@ -109,7 +112,8 @@ enum Command {
     /// Several processes that work on one command, on this machine
     #[cfg(feature = "cluster")]
     Cluster(cluster::ClusterCommandArgs),
-    /// Serve an editor: diagnostics, names and verdicts (Language Server Protocol, on standard input and output)
+    /// Serve an editor: diagnostics, names and verdicts (Language Server Protocol, on standard
+    /// input and output)
     Lsp(LspArgs),
     /// What an error or warning means, with an example
     Explain(ExplainArgs),
@@ -127,7 +131,8 @@ enum Command {
 struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Further inputs: each is checked, limits are for each, and a first line sums up. After a C file, further C files are parts of the same program
+    /// Further inputs: each is checked, limits are for each, and a first line sums up. After a C
+    /// file, further C files are parts of the same program
     #[arg(value_name = "FILE")]
     more: Vec<PathBuf>,
     #[command(flatten)]
@@ -143,8 +148,9 @@ struct CheckArgs {
     /// Stop as soon as one target is reached; the others stay unknown
     #[arg(long, help_heading = "Limits")]
     stop_at_first: bool,
-    /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same command then resumes there, whatever stopped it.
-    /// With the answer, FILE is removed. `distributed`, where it is compiled in: FILE is a folder that all processes see
+    /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same
+    /// command then resumes there, whatever stopped it. With the answer, FILE is removed.
+    /// `distributed`, where it is compiled in: FILE is a folder that all processes see
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
     checkpoint: Option<PathBuf>,
     /// Seconds between two checkpoints, for tests
@@ -162,11 +168,13 @@ struct CheckArgs {
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
     no_check: bool,
-    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or a label of `--mutex`, `--at-most`, `--never`, `--stuck`), or an `assume` never holds; also
-    /// searches for that where the proof does not say it
+    /// Exit status 1 instead of 0 if a proof is vacuous: no thread reaches an assertion (or a label
+    /// of `--mutex`, `--at-most`, `--never`, `--stuck`), or an `assume` never holds; also searches
+    /// for that where the proof does not say it
     #[arg(long, help_heading = "Output")]
     strict: bool,
-    /// Warn about statements outside atomic sections that use several shared variables: in the program that is modelled these may be several steps
+    /// Warn about statements outside atomic sections that use several shared variables: in the
+    /// program that is modelled these may be several steps
     #[arg(long, help_heading = "Output")]
     lint: bool,
     /// Write one JSON document instead of text
@@ -178,19 +186,23 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
-    /// C: write a program that goes through the run with real threads, if there is one; `cc -pthread FILE` compiles it
+    /// C: write a program that goes through the run with real threads, if there is one;
+    /// `cc -pthread FILE` compiles it
     #[arg(long, value_name = "FILE", help_heading = "C")]
     replay: Option<PathBuf>,
     /// C: also compile that program and run it, and say what happened
     #[arg(long, requires = "replay", help_heading = "C")]
     replay_run: bool,
-    /// C: write a witness in the YAML format of SV-COMP: the run of an UNSAFE program, thread by thread; `throng certify` follows it
+    /// C: write a witness in the YAML format of SV-COMP: the run of an UNSAFE program, thread by
+    /// thread; `throng certify` follows it
     #[arg(long, value_name = "FILE", help_heading = "C")]
     witness: Option<PathBuf>,
-    /// Write verdicts and evidence to this file, for `throng certify`; the search then does without partial orders
+    /// Write verdicts and evidence to this file, for `throng certify`; the search then does without
+    /// partial orders
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
-    /// Write also over a file whose name ends like that of an input; inputs of this command and read-only files stay all the same
+    /// Write also over a file whose name ends like that of an input; inputs of this command and
+    /// read-only files stay all the same
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Try the evidence of this certificate first, and search only for what it no longer shows
@@ -206,11 +218,13 @@ struct CheckArgs {
 struct CertifyArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it. C: also a violation witness of SV-COMP, whose name ends in .yml
+    /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it.
+    /// C: also a violation witness of SV-COMP, whose name ends in .yml
     certificate: PathBuf,
     #[command(flatten)]
     question: QuestionArgs,
-    /// Check the answer to whatever question the certificate states, which may not be that of the input
+    /// Check the answer to whatever question the certificate states, which may not be that of the
+    /// input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
           "error_label", "mutex", "at_most", "never", "race", "deadlock", "stuck", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
@@ -240,7 +254,8 @@ struct MutateArgs {
     question: QuestionArgs,
     #[command(flatten)]
     search: SearchArgs,
-    /// C: write into this directory, for each changed program that is UNSAFE, a program that goes through its run with real threads: 1.c, 2.c, …
+    /// C: write into this directory, for each changed program that is UNSAFE, a program that goes
+    /// through its run with real threads: 1.c, 2.c, …
     #[arg(long, value_name = "DIR", help_heading = "C")]
     replay: Option<PathBuf>,
     /// C: also compile each of these programs and run it, and say what happened
@@ -273,7 +288,8 @@ struct ReachArgs {
     /// Also write a web page with the thread states and the lines that no thread reaches
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
-    /// Write also over a file whose name ends like that of an input; inputs of this command and read-only files stay all the same
+    /// Write also over a file whose name ends like that of an input; inputs of this command and
+    /// read-only files stay all the same
     #[arg(long, help_heading = "Output")]
     force: bool,
     #[command(flatten)]
@@ -291,10 +307,12 @@ struct CutoffArgs {
     /// Write the cutoff and its evidence to this file, for `throng certify`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
-    /// Write also over a file whose name ends like that of an input; inputs of this command and read-only files stay all the same
+    /// Write also over a file whose name ends like that of an input; inputs of this command and
+    /// read-only files stay all the same
     #[arg(long, help_heading = "Output")]
     force: bool,
-    /// How to know that nothing more can appear (default: exact if `karp-miller` takes the model, else dynamic)
+    /// How to know that nothing more can appear (default: exact if `karp-miller` takes the model,
+    /// else dynamic)
     #[arg(long, value_enum, help_heading = "Question")]
     method: Option<MethodName>,
     /// Also write a web page with what each number of threads brings
@@ -317,7 +335,8 @@ struct CutoffArgs {
 enum MethodName {
     /// Compare with the exact set, which Karp-Miller computes
     Exact,
-    /// Grow the number of threads, and prove the remaining candidates unreachable when nothing new appears
+    /// Grow the number of threads, and prove the remaining candidates unreachable when nothing new
+    /// appears
     Dynamic,
 }
 
@@ -343,13 +362,15 @@ struct TranslateArgs {
     /// With `--to bp`: write numbers, enumerations and arrays as Boolean variables
     #[arg(long)]
     plain: bool,
-    /// With `--to dot`, of a program: write the graph of its thread states instead of its control-flow graph
+    /// With `--to dot`, of a program: write the graph of its thread states instead of its
+    /// control-flow graph
     #[arg(long)]
     net: bool,
     /// Write to this file instead of standard output, which is `-`
     #[arg(long = "output", short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
-    /// Replace also a file of properties beside it that `throng translate` did not write; inputs of this command and read-only files stay all the same
+    /// Replace also a file of properties beside it that `throng translate` did not write; inputs of
+    /// this command and read-only files stay all the same
     #[arg(long)]
     force: bool,
     /// Give up after this many seconds; fractions are fine
@@ -453,7 +474,8 @@ struct InputArgs {
     /// The format of the input, if its extension does not say
     #[arg(long, value_name = "KIND", value_parser = format_parser())]
     from: Option<Format>,
-    /// Nets: a variable that `init` does not mention may start with any number of tokens (mist's reading)
+    /// Nets: a variable that `init` does not mention may start with any number of tokens (mist's
+    /// reading)
     #[arg(long, help_heading = "Question")]
     init_free: bool,
     /// Programs: a thread that has ended still counts towards --threads (the Boom tool's reading)
@@ -465,14 +487,15 @@ struct InputArgs {
     /// C: look for headers in this directory too
     #[arg(short = 'I', value_name = "DIR", help_heading = "C")]
     include: Vec<PathBuf>,
-    /// C: any number of threads each call this function (integers as arguments: any value; pointers: null), and `main` is not run;
-    /// `A,B` for several
+    /// C: any number of threads each call this function (integers as arguments: any value;
+    /// pointers: null), and `main` is not run; `A,B` for several
     #[arg(long, value_name = "FUNCTION", value_delimiter = ',', help_heading = "C")]
     entry: Vec<String>,
     /// C: a wait for a condition variable ends with a signal only; `--deadlock` implies it
     #[arg(long, help_heading = "C")]
     no_spurious: bool,
-    /// C: statements without calls, and conditions, are one step, however many shared variables they access (the SATABS tool's reading)
+    /// C: statements without calls, and conditions, are one step, however many shared variables
+    /// they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
     /// C: what memory orders mean. Without it, a proof about a program that names an order weaker
@@ -480,7 +503,8 @@ struct InputArgs {
     /// `sc` asks about sequential consistency only
     #[arg(long, value_name = "MODEL", value_parser = ["sc"], help_heading = "C")]
     memory_model: Option<String>,
-    /// C: `long`, `size_t` and `ptrdiff_t` have 32 bits (pointers keep 8 bytes, which the verdict says)
+    /// C: `long`, `size_t` and `ptrdiff_t` have 32 bits (pointers keep 8 bytes, which the verdict
+    /// says)
     #[arg(long, help_heading = "C", conflicts_with = "lp64")]
     ilp32: bool,
     /// C: `long`, `size_t` and `ptrdiff_t` have 64 bits, which is the default
@@ -491,12 +515,13 @@ struct InputArgs {
 /// Where to start and for how many threads.
 #[derive(Clone, Debug, Args)]
 struct StartArgs {
-    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program has `start_thread`, else any).
-    /// Systems: `s|l,l/u,u`, threads in l and l, any number in u and u (default: `0/0`)
+    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program has
+    /// `start_thread`, else any). Systems: `s|l,l/u,u`, threads in l and l, any number in u and u
+    /// (default: `0/0`)
     #[arg(long, value_name = "START", help_heading = "Question")]
     initial: Option<String>,
-    /// At most N threads at any time, initial ones included (nets: N tokens for each open initial count);
-    /// without it, any number
+    /// At most N threads at any time, initial ones included (nets: N tokens for each open initial
+    /// count); without it, any number
     #[arg(long, value_name = "N", help_heading = "Question")]
     threads: Option<u32>,
 }
@@ -506,8 +531,9 @@ struct StartArgs {
 struct QuestionArgs {
     #[command(flatten)]
     start: StartArgs,
-    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l reachable? Programs, `x=1 n=3 | L: a=1, M`: is
-    /// one with these shared values, a thread at label (or line) L with a = 1, and another at M? May be repeated
+    /// Systems, `s|l,l`: is a configuration with shared state s and at least threads in l and l
+    /// reachable? Programs, `x=1 n=3 | L: a=1, M`: is one with these shared values, a thread at
+    /// label (or line) L with a = 1, and another at M? May be repeated
     #[arg(long, value_name = "STATE", help_heading = "Question")]
     target: Vec<String>,
     /// Systems: read targets from this file (default: the .prop file of the same name)
@@ -516,34 +542,41 @@ struct QuestionArgs {
     /// Programs: no thread may reach this label. May be repeated
     #[arg(long, value_name = "LABEL", help_heading = "Question")]
     error_label: Vec<String>,
-    /// Programs: no two threads may be at this label, no thread being inside an atomic section. `A|B`: at these labels or lines;
-    /// `A,B`: no thread at A while another is at B. May be repeated
+    /// Programs: no two threads may be at this label, no thread being inside an atomic section.
+    /// `A|B`: at these labels or lines; `A,B`: no thread at A while another is at B. May be
+    /// repeated
     #[arg(long, value_name = "LABELS", help_heading = "Question")]
     mutex: Vec<String>,
-    /// Programs: `L=2`, at most two threads may be at label L (or `A|B=2`), no thread being inside an atomic section. May be repeated
+    /// Programs: `L=2`, at most two threads may be at label L (or `A|B=2`), no thread being inside
+    /// an atomic section. May be repeated
     #[arg(long, value_name = "BOUND", help_heading = "Question")]
     at_most: Vec<String>,
-    /// Programs: `L & x, M & !y`, no thread may be at label (or line) L and see x true while another is at M and sees y false; any number of
-    /// threads, each with its condition on local and shared variables. May be repeated
+    /// Programs: `L & x, M & !y`, no thread may be at label (or line) L and see x true while
+    /// another is at M and sees y false; any number of threads, each with its condition on local
+    /// and shared variables. May be repeated
     #[arg(long, value_name = "THREADS", help_heading = "Question")]
     never: Vec<String>,
-    /// No data race. Programs, `--race VAR`: no two threads may be about to access this shared variable, one of them to write it, no thread being
-    /// inside an atomic section; may be repeated. C, `--race` without a variable, after the file: no two threads about to access the same memory, one
-    /// writing, not both atomically; assertions are then not asked for, unless by `--assertions`
+    /// No data race. Programs, `--race VAR`: no two threads may be about to access this shared
+    /// variable, one of them to write it, no thread being inside an atomic section; may be
+    /// repeated. C, `--race` without a variable, after the file: no two threads about to access the
+    /// same memory, one writing, not both atomically; assertions are then not asked for, unless by
+    /// `--assertions`
     #[arg(long, value_name = "VAR", num_args = 0..=1, default_missing_value = "", help_heading = "Question")]
     race: Vec<String>,
-    /// No configuration may be reached in which no thread can move although some thread has not ended. C: assertions are then not asked for, unless by
-    /// `--assertions`
+    /// No configuration may be reached in which no thread can move although some thread has not
+    /// ended. C: assertions are then not asked for, unless by `--assertions`
     #[arg(long, help_heading = "Question")]
     deadlock: bool,
-    /// Programs: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any `wait`) may be stuck there: unable to move ever again,
-    /// whatever the other threads do. May be repeated
+    /// Programs: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any
+    /// `wait`) may be stuck there: unable to move ever again, whatever the other threads do. May be
+    /// repeated
     #[arg(long, value_name = "LABELS", help_heading = "Question")]
     stuck: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
-    /// C: ask what this property file of SV-COMP says: unreach-call.prp, no-data-race.prp or no-overflow.prp
+    /// C: ask what this property file of SV-COMP says: unreach-call.prp, no-data-race.prp or
+    /// no-overflow.prp
     #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with_all = ["race", "deadlock", "overflow", "locks", "memory_safety", "assertions", "error_label", "mutex"])]
     property: Option<PathBuf>,
     #[command(flatten)]
@@ -553,14 +586,17 @@ struct QuestionArgs {
 /// Kinds of failure of C programs.
 #[derive(Clone, Debug, Default, Args)]
 struct FailureArgs {
-    /// C: no signed overflow, division by zero or shift that is too far; as for the next, assertions are then not asked for, unless by `--assertions`
+    /// C: no signed overflow, division by zero or shift that is too far; as for the next,
+    /// assertions are then not asked for, unless by `--assertions`
     #[arg(long, help_heading = "C")]
     overflow: bool,
-    /// C: no lock is released by a thread that does not hold it, or destroyed while it is held (without it, a warning)
+    /// C: no lock is released by a thread that does not hold it, or destroyed while it is held
+    /// (without it, a warning)
     #[arg(long, help_heading = "C")]
     locks: bool,
-    /// C: no memory error: nothing is accessed outside of live objects, no null pointer, nothing that was freed, and nothing is freed twice. A memory
-    /// error that a search meets is reported in any case; this asks for the proof that there is none
+    /// C: no memory error: nothing is accessed outside of live objects, no null pointer, nothing
+    /// that was freed, and nothing is freed twice. A memory error that a search meets is reported
+    /// in any case; this asks for the proof that there is none
     #[arg(long, help_heading = "C")]
     memory_safety: bool,
     /// C: assertions, also where another kind of failure is asked for
@@ -643,7 +679,8 @@ struct SearchArgs {
     /// Stop when the process uses more than this many MiB
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
-    /// Keep the configurations of explicit searches in files of this folder, mapped into memory: for sets that do not fit into it
+    /// Keep the configurations of explicit searches in files of this folder, mapped into memory:
+    /// for sets that do not fit into it
     #[arg(long, value_name = "FOLDER", help_heading = "Limits")]
     store: Option<PathBuf>,
     /// How many processor cores to use; with 1 the search is deterministic

@@ -1,10 +1,14 @@
-//! Several processes as one: who takes part, how they find each other, and how each finds out that another one is gone.
+//! Several processes as one: who takes part, how they find each other, and how each finds out that
+//! another one is gone.
 //!
-//! Process 0 is in charge. The others connect to it (`control`), get the input and the command from it, and send it a sign of life every second; it does the same. A connection
-//! that closes, or [`SILENCE`] without a sign of life, ends the run everywhere. Timely's own connections, one between each two processes, are made when a
-//! search begins; timely does without deadlines and signs of life, so these are here.
+//! Process 0 is in charge. The others connect to it (`control`), get the input and the command from
+//! it, and send it a sign of life every second; it does the same. A connection that closes, or
+//! [`SILENCE`] without a sign of life, ends the run everywhere. Timely's own connections, one
+//! between each two processes, are made when a search begins; timely does without deadlines and
+//! signs of life, so these are here.
 //!
-//! Nothing is encrypted. A process only talks to those that know the token of the run (`THRONG_CLUSTER_TOKEN`, empty unless set).
+//! Nothing is encrypted. A process only talks to those that know the token of the run
+//! (`THRONG_CLUSTER_TOKEN`, empty unless set).
 
 pub mod control;
 pub mod frame;

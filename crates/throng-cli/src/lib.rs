@@ -1,4 +1,5 @@
-//! The command line of Throng: everything that talks to a terminal, a file system or another process.
+//! The command line of Throng: everything that talks to a terminal, a file system or another
+//! process.
 
 pub mod bench;
 pub mod cli;

@@ -1,7 +1,9 @@
-//! A page to work on: an editor with the files of a folder, checks with live progress, and an explorer that walks through configurations.
+//! A page to work on: an editor with the files of a folder, checks with live progress, and an
+//! explorer that walks through configurations.
 //!
-//! The server listens on the loopback interface alone, and serves only who knows the token in its address ([`http`]). It writes no file, and
-//! reads those of its folder alone (`folder`). What a request may use is limited ([`Limited`]).
+//! The server listens on the loopback interface alone, and serves only who knows the token in its
+//! address ([`http`]). It writes no file, and reads those of its folder alone (`folder`). What a
+//! request may use is limited ([`Limited`]).
 
 mod explore;
 mod folder;
@@ -151,7 +153,8 @@ impl Server {
     }
 }
 
-/// Reads a request, and answers it on a larger stack if it may be answered. A client that is gone needs no answer.
+/// Reads a request, and answers it on a larger stack if it may be answered. A client that is gone
+/// needs no answer.
 fn meet(shared: &Arc<Shared>, stream: Arc<TcpStream>) {
     let known = || {
         shared.strangers.leave(&stream);
@@ -291,7 +294,8 @@ fn found(shared: &Shared, asked: &Asked) -> Result<Arc<Found>, String> {
     Ok(shared.keep(asked.clone(), outcome))
 }
 
-/// Checks, and sends a line of JSON for progress now and then, and one for the outcome. A client that is gone ends the search.
+/// Checks, and sends a line of JSON for progress now and then, and one for the outcome. A client
+/// that is gone ends the search.
 fn check(shared: &Shared, asked: Asked, stream: &TcpStream) -> Result<(), Failed> {
     let job = asked.job()?;
     // What is wrong with the input or the question is said before anything else.

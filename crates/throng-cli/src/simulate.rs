@@ -1,8 +1,8 @@
 //! Walking through executions, at random or by hand.
 //!
 //! A [`Walk`] is a run that grows step by step and can be taken back. It fires steps through
-//! [`semantics::successors`] as engines do; this module adds choosing and showing. It talks to a reader
-//! and a writer it is given, so that tests can play both.
+//! [`semantics::successors`] as engines do; this module adds choosing and showing. It talks to a
+//! reader and a writer it is given, so that tests can play both.
 
 use std::io::{self, BufRead, Write};
 
@@ -13,7 +13,8 @@ use throng_model::thread_names::{ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Unknown};
 use throng_model::{Config, Local, Step, semantics};
 
-/// A small generator of pseudo-random numbers (SplitMix64): the same seed, the same walk, on every machine.
+/// A small generator of pseudo-random numbers (SplitMix64): the same seed, the same walk, on every
+/// machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -65,7 +66,8 @@ struct Choice {
 /// Threads to start with where the problem leaves their number open.
 const DEFAULT_THREADS: u32 = 3;
 
-/// An initial configuration, chosen at random: as many threads as the bound allows, or a few if there is none.
+/// An initial configuration, chosen at random: as many threads as the bound allows, or a few if
+/// there is none.
 ///
 /// Further threads are spread over the states where any number may start.
 pub fn start(problem: &Problem, random: &mut Random) -> Option<Config> {
@@ -201,7 +203,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What can happen now: each step, the threads that would act, and the targets that are hit then.
+    /// What can happen now: each step, the threads that would act, and the targets that are hit
+    /// then.
     pub fn events(&self) -> Result<Vec<Possible<'_>>, String> {
         let choices = self.choices().map_err(|why| why.to_string())?;
         let judged = |c: Choice| {

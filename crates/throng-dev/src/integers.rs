@@ -1,7 +1,8 @@
-//! Random programs with numbers, enumerations and arrays, and what they mean, computed with integers.
+//! Random programs with numbers, enumerations and arrays, and what they mean, computed with
+//! integers.
 //!
-//! A program is made as a tree, written as text for Throng, and run here from the tree: no reader, no bits. The two share nothing but the
-//! reference (2.17).
+//! A program is made as a tree, written as text for Throng, and run here from the tree: no reader,
+//! no bits. The two share nothing but the reference (2.17).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write;
@@ -388,7 +389,8 @@ impl Generator<'_> {
 }
 
 impl Program {
-    /// Whether so many threads can violate an assertion, a range or an array; `None` if there are more than `most` configurations.
+    /// Whether so many threads can violate an assertion, a range or an array; `None` if there are
+    /// more than `most` configurations.
     pub fn is_violated(&self, threads: usize, most: usize) -> Option<bool> {
         let mut seen: BTreeSet<State> = BTreeSet::new();
         let mut queue: VecDeque<State> = VecDeque::new();

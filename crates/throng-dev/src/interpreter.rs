@@ -1,9 +1,10 @@
 //! A slow and simple interpreter of Boolean programs, to compare the real one with.
 //!
-//! It is a second reading of the language reference: concrete values, one call stack per thread, one breadth-first search. It
-//! shares the parser with the tool and nothing else: names are looked up when they are read, calls push a frame, every
-//! `*` is tried both ways. A configuration is the shared values and the sorted list of threads; whether it is inside an
-//! atomic section is part of each thread. Only programs that the tool accepts may be given to it: it checks nothing.
+//! It is a second reading of the language reference: concrete values, one call stack per thread,
+//! one breadth-first search. It shares the parser with the tool and nothing else: names are looked
+//! up when they are read, calls push a frame, every `*` is tried both ways. A configuration is the
+//! shared values and the sorted list of threads; whether it is inside an atomic section is part of
+//! each thread. Only programs that the tool accepts may be given to it: it checks nothing.
 
 mod asked;
 
@@ -15,7 +16,8 @@ use throng_lang::bp::ast::{
 };
 use throng_lang::bp::parser;
 
-/// A thread: its own variables, its calls (innermost last), and whether it is inside an atomic section.
+/// A thread: its own variables, its calls (innermost last), and whether it is inside an atomic
+/// section.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Thread {
     /// Values of the `thread_local` variables.
@@ -36,7 +38,8 @@ struct Frame {
     at: usize,
     /// Parameters, then locals.
     values: Vec<bool>,
-    /// For each `atomic {` that is open: whether the thread was inside before, and inside another block.
+    /// For each `atomic {` that is open: whether the thread was inside before, and inside another
+    /// block.
     before: Vec<(bool, bool)>,
 }
 
@@ -115,7 +118,8 @@ pub struct Answer {
     pub deadlock: Option<usize>,
     /// Pairs of labels that two threads are at, no thread being inside an atomic section.
     pub together: BTreeSet<(String, String)>,
-    /// For each label, how many threads are there at most, no thread being inside an atomic section.
+    /// For each label, how many threads are there at most, no thread being inside an atomic
+    /// section.
     pub most_at: BTreeMap<String, usize>,
     /// Thread states of configurations with no thread inside an atomic section.
     pub reached: BTreeSet<State>,
@@ -123,7 +127,8 @@ pub struct Answer {
     pub positions: BTreeSet<(u32, u32)>,
     /// How many configurations there are.
     pub configurations: usize,
-    /// Whether a step was not taken because it would have left more threads than [`Naive::search_within`] allows.
+    /// Whether a step was not taken because it would have left more threads than
+    /// [`Naive::search_within`] allows.
     pub left_out: bool,
 }
 
@@ -174,7 +179,8 @@ enum Do<'a> {
     AtomicEnd,
     Open,
     Close,
-    /// The name of the condition, and whether it is inside `atomic { }` and releases that meanwhile.
+    /// The name of the condition, and whether it is inside `atomic { }` and releases that
+    /// meanwhile.
     Wait(Option<&'a str>, bool),
     /// Enters the section again that a `wait` released.
     Resume,
@@ -424,7 +430,8 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Section 7, row 5: the unlabelled constant assignments before the numeric labels of `main`, if all the rest has such.
+/// Section 7, row 5: the unlabelled constant assignments before the numeric labels of `main`, if
+/// all the rest has such.
 fn initialisers(tree: &Function) -> Vec<&Stmt> {
     let executable: Vec<&Stmt> = tree.body.iter().filter(|s| !matches!(s.kind, StmtKind::Decl(_))).collect();
     let constant = |s: &&&Stmt| match &s.kind {
@@ -440,7 +447,8 @@ fn initialisers(tree: &Function) -> Vec<&Stmt> {
     if rest.is_empty() || !rest.iter().all(|s| has_numbers(s)) { Vec::new() } else { first }
 }
 
-/// Whether a statement has a numeric label, and what is nested in it, too, but for `then goto L` and what is started.
+/// Whether a statement has a numeric label, and what is nested in it, too, but for `then goto L`
+/// and what is started.
 fn has_numbers(s: &Stmt) -> bool {
     s.labels.iter().any(|l| l.name.parse::<u64>().is_ok()) && has_numbers_inside(s)
 }
@@ -633,7 +641,8 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// Whether an expression reads another thread's variables, and whether some of them are locals of `function`.
+    /// Whether an expression reads another thread's variables, and whether some of them are locals
+    /// of `function`.
     fn passive(&self, function: usize, e: &Expr) -> (bool, bool) {
         let mut names = Vec::new();
         Self::names(e, &mut names);
@@ -844,7 +853,8 @@ impl<'a> Naive<'a> {
                         Do::StartLabel(label) => self.at_label(thread, label),
                         _ => unreachable!("matched above"),
                     };
-                    // It begins outside all blocks of this function; what its callers have open stays open.
+                    // It begins outside all blocks of this function; what its callers have open
+                    // stays open.
                     (child.inside, child.block, child.followed) = (false, false, false);
                     child.stack.last_mut().expect("a call").before.clear();
                     threads.push(child);
@@ -904,7 +914,8 @@ impl<'a> Naive<'a> {
         outcomes
     }
 
-    /// The shared values and the thread after its own targets got the values; `_` and `x$` are passed over.
+    /// The shared values and the thread after its own targets got the values; `_` and `x$` are
+    /// passed over.
     fn assigned(
         &self,
         shared: &[bool],
@@ -925,9 +936,11 @@ impl<'a> Naive<'a> {
         (shared, thread)
     }
 
-    /// What can become of the other threads in an assignment whose own part is chosen; nothing if a constraint fails.
+    /// What can become of the other threads in an assignment whose own part is chosen; nothing if a
+    /// constraint fails.
     ///
-    /// A thread takes part if it has all the variables of other threads that the statement mentions.
+    /// A thread takes part if it has all the variables of other threads that the statement
+    /// mentions.
     fn bystanders(&self, step: &Assignment, others: &[Thread]) -> Vec<Vec<Thread>> {
         let function = step.before.1.stack.last().expect("a call").function;
         // An `enforce` is a constraint on new values only.
@@ -1053,8 +1066,8 @@ impl<'a> Naive<'a> {
         configs
     }
 
-    /// Searches all configurations; `None` if there are too many. The label serves as error label and for mutual exclusion,
-    /// the invariant is an expression over the shared variables.
+    /// Searches all configurations; `None` if there are too many. The label serves as error label
+    /// and for mutual exclusion, the invariant is an expression over the shared variables.
     pub fn search(
         &self,
         question: &Question,
@@ -1064,7 +1077,8 @@ impl<'a> Naive<'a> {
         self.search_within(question, usize::MAX, label, invariant)
     }
 
-    /// The same over runs in which at most `within` threads exist at once: steps that would leave more are not taken.
+    /// The same over runs in which at most `within` threads exist at once: steps that would leave
+    /// more are not taken.
     pub fn search_within(
         &self,
         question: &Question,
@@ -1130,7 +1144,8 @@ impl<'a> Naive<'a> {
         Some(answer)
     }
 
-    /// Takes random steps, `choose(n)` being a number below `n`, and says what can be seen where the walk ends (or gets stuck).
+    /// Takes random steps, `choose(n)` being a number below `n`, and says what can be seen where
+    /// the walk ends (or gets stuck).
     pub fn walk(
         &self,
         question: &Question,
@@ -1218,7 +1233,8 @@ impl<'a> Naive<'a> {
             answer.mutex.get_or_insert(depth);
         }
         if let Some(e) = invariant {
-            // Any thread will do: only shared variables are read, and no local can hide one outside functions.
+            // Any thread will do: only shared variables are read, and no local can hide one outside
+            // functions.
             let thread = Thread {
                 own: vec![false; self.own.len()],
                 stack: vec![Frame { function: usize::MAX, at: 0, values: Vec::new(), before: Vec::new() }],

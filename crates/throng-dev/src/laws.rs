@@ -1,14 +1,14 @@
 //! The laws of [`throng_model`], as tests.
 //!
-//! They are stated with "meets" and "covers" of sets, so that they hold for models whose states stand for sets as well; where states
-//! are singletons they say: exactly this step.
+//! They are stated with "meets" and "covers" of sets, so that they hold for models whose states
+//! stand for sets as well; where states are singletons they say: exactly this step.
 
 use std::collections::BTreeSet;
 
 use throng_model::{Bystanders, Config, Local, Model, Shared, Step, semantics};
 
-/// Tests the laws of `model` on `configs` and the configurations one step away from them; says how many
-/// things were tested, or what is wrong.
+/// Tests the laws of `model` on `configs` and the configurations one step away from them; says how
+/// many things were tested, or what is wrong.
 pub fn laws(model: &dyn Model, configs: &[Config]) -> Result<usize, String> {
     let mut tester = Tester { model, tested: 0 };
     for config in configs {
@@ -71,7 +71,8 @@ impl Tester<'_> {
         Ok(())
     }
 
-    /// Every step is found from each state in which it leaves a thread, and from its shared state if it changes that.
+    /// Every step is found from each state in which it leaves a thread, and from its shared state
+    /// if it changes that.
     fn post_is_in_pre(&mut self, config: &Config) -> Result<(), String> {
         for step in self.steps_from(config) {
             let idle = step.from == step.to
@@ -134,7 +135,8 @@ impl Tester<'_> {
         Ok(())
     }
 
-    /// If `config` steps to `after`, then it covers a predecessor of `after`, and of `after` with a thread less.
+    /// If `config` steps to `after`, then it covers a predecessor of `after`, and of `after` with a
+    /// thread less.
     fn unfire_is_complete(&mut self, config: &Config, step: &Step, after: &Config) -> Result<(), String> {
         let mut parts = vec![after.clone()];
         parts.extend(after.threads.entries().iter().map(|e| {
@@ -183,7 +185,8 @@ impl Tester<'_> {
         steps
     }
 
-    /// Where `step` leaves a thread that was not there before: put, created, carried along or woken.
+    /// Where `step` leaves a thread that was not there before: put, created, carried along or
+    /// woken.
     fn arrivals(&self, config: &Config, step: &Step) -> BTreeSet<Local> {
         let brought = step.put.entries().iter().chain(step.spawn.entries());
         let mut arrivals: BTreeSet<Local> = brought.map(|e| e.0).collect();

@@ -1,4 +1,5 @@
-//! What tests of several modules share: the laws of a model, random problems, and a naive search to compare with.
+//! What tests of several modules share: the laws of a model, random problems, and a naive search to
+//! compare with.
 
 pub mod fuzz;
 pub mod harness;

@@ -38,7 +38,8 @@ struct FuzzArgs {
     /// Stop after this many cases
     #[arg(long, value_name = "N")]
     count: Option<u64>,
-    /// Which cases; the same number gives the same cases (default: the one that was used last in --out, else a new one)
+    /// Which cases; the same number gives the same cases (default: the one that was used last
+    /// in --out, else a new one)
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// How large cases are: 1 is tiny

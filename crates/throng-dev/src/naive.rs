@@ -5,8 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use throng_model::problem::Problem;
 use throng_model::{Config, semantics};
 
-/// For each target, the fewest threads with which it can be hit and, for that many, the fewest steps; `None` if it cannot be hit
-/// by a run of the problem in which at most `most` threads exist at once.
+/// For each target, the fewest threads with which it can be hit and, for that many, the fewest
+/// steps; `None` if it cannot be hit by a run of the problem in which at most `most` threads exist
+/// at once.
 pub fn naive(problem: &Problem, most: u32) -> Vec<Option<(u32, usize)>> {
     let mut found = vec![None; problem.targets.len()];
     for level in 0..=most {
@@ -22,7 +23,8 @@ pub fn naive(problem: &Problem, most: u32) -> Vec<Option<(u32, usize)>> {
     found
 }
 
-/// Every configuration that is reached without ever having more than `level` threads, and in how many steps.
+/// Every configuration that is reached without ever having more than `level` threads, and in how
+/// many steps.
 fn distances(problem: &Problem, level: u32) -> HashMap<Config, usize> {
     let starts = problem.initial.iter().flat_map(|family| (0..=level).flat_map(|k| family.of_size(k)));
     let mut queue: VecDeque<Config> = starts.collect();

@@ -1,8 +1,8 @@
 //! Random Boolean programs: small, valid, and with every construct of the language in odd company.
 //!
-//! A program is written as text, one statement per line so that a position names a statement, and tried on the reader;
-//! what it refuses (mostly an atomic section that a jump leaves) is thrown away and the dice are cast again. The same
-//! seed gives the same program for ever.
+//! A program is written as text, one statement per line so that a position names a statement, and
+//! tried on the reader; what it refuses (mostly an atomic section that a jump leaves) is thrown
+//! away and the dice are cast again. The same seed gives the same program for ever.
 
 use crate::Rng;
 use throng_lang::bp;
@@ -153,7 +153,8 @@ struct Writer<'r> {
     functions: Vec<Signature>,
     shared: Vec<String>,
     thread_locals: Vec<String>,
-    /// Whether `x$` is about locals, or about thread-local variables: statements about both may be refused.
+    /// Whether `x$` is about locals, or about thread-local variables: statements about both may be
+    /// refused.
     passive_locals: bool,
     // What follows is about the function being written.
     current: usize,

@@ -1,18 +1,18 @@
 //! What the readers owe to any text at all: an answer or a reason, never a panic.
 //!
-//! Fuzz targets (`fuzz/`) and the cheap fuzzing of `cargo test` both call these. A broken promise is a panic, which is what
-//! a fuzzer looks for.
+//! Fuzz targets (`fuzz/`) and the cheap fuzzing of `cargo test` both call these. A broken promise
+//! is a panic, which is what a fuzzer looks for.
 
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use throng::engine::explicit::Explicit;
-use throng::engine::{Algorithm, Silent};
 use throng::report::story::tell;
 use throng_check::certificate::Document;
 use throng_check::certify;
 use throng_check::rules::check;
+use throng_engine::explicit::Explicit;
+use throng_engine::{Algorithm, Silent};
 use throng_lang::bp::{parser, printer, spans};
 use throng_lang::load::{Format, Input, Loaded, Reading, decode, read};
 use throng_lang::question::{Question, SourceDiagnostic};
@@ -54,8 +54,8 @@ impl Reader {
     ///
     /// # Panics
     ///
-    /// If the reader breaks a promise: a diagnostic points outside the text or cannot be shown, something is refused without an
-    /// error, or a printed program reads differently.
+    /// If the reader breaks a promise: a diagnostic points outside the text or cannot be shown,
+    /// something is refused without an error, or a printed program reads differently.
     pub fn probe(self, bytes: &[u8]) -> bool {
         let source = match decode("fuzz", bytes.to_vec()) {
             Ok(source) => source,
@@ -72,7 +72,8 @@ impl Reader {
     }
 }
 
-/// Every diagnostic points into the text and can be shown; what was refused was refused for an error.
+/// Every diagnostic points into the text and can be shown; what was refused was refused for an
+/// error.
 fn judge(source: &Source, diagnostics: &[Diagnostic], refused: bool) {
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     assert_eq!(errors > 0, refused, "refused without an error, or accepted with one: {diagnostics:?}");
@@ -84,7 +85,8 @@ fn judge(source: &Source, diagnostics: &[Diagnostic], refused: bool) {
         assert!(!diagnostic.message.is_empty(), "{diagnostic:?}");
         let long = diagnostic.message.len() + diagnostic.label.len();
         assert!(long < 2_000, "too long to read: {diagnostic:?}");
-        // A reader may have found thousands; they all go the same way, and showing one costs more than reading. So for every other text only.
+        // A reader may have found thousands; they all go the same way, and showing one costs more
+        // than reading. So for every other text only.
         if i < 2 && source.text.len().is_multiple_of(2) {
             let shown = render(diagnostic, source, i % 2 == 1);
             assert!(shown.contains(diagnostic.code), "{shown}");
@@ -161,12 +163,13 @@ fn probe_mcc(source: &Source) -> bool {
     }
 }
 
-/// Reads any bytes as an input, poses the question that it asks, searches a little and renders what was found; writes it
-/// in every format and reads that again. Whether it came that far.
+/// Reads any bytes as an input, poses the question that it asks, searches a little and renders what
+/// was found; writes it in every format and reads that again. Whether it came that far.
 ///
 /// # Panics
 ///
-/// If a promise is broken: see [`Reader::probe`]; and if evidence has a flaw, or what was written cannot be read.
+/// If a promise is broken: see [`Reader::probe`]; and if evidence has a flaw, or what was written
+/// cannot be read.
 pub fn probe_command(bytes: &[u8], format: Format) -> bool {
     let Ok(source) = decode("fuzz", bytes.to_vec()) else { return false };
     let Ok(loaded) = read(source, format, &Reading::default()) else { return false };
@@ -209,8 +212,9 @@ const CERTIFIED: [(Format, &str); 3] = [
 /// What stands between an input and its certificate.
 const DIVIDER: &[u8] = b"\n%%\n";
 
-/// Any bytes as a certificate: of three small inputs, or, with a line `%%` in them, of the input before that line, whose format the
-/// first byte names as for [`probe_command`]. Whether it is valid for any of them.
+/// Any bytes as a certificate: of three small inputs, or, with a line `%%` in them, of the input
+/// before that line, whose format the first byte names as for [`probe_command`]. Whether it is
+/// valid for any of them.
 ///
 /// # Panics
 ///

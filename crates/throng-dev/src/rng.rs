@@ -1,4 +1,5 @@
-//! Random numbers for tests. Numbers of a seed never change, because known cases are found again by their seeds.
+//! Random numbers for tests. Numbers of a seed never change, because known cases are found again by
+//! their seeds.
 
 use throng_cli::simulate::Random;
 use throng_model::{Bag, Local};
@@ -33,7 +34,8 @@ impl Rng {
         (0..self.below(most + 1)).map(|_| Local(self.below(locals))).collect()
     }
 
-    /// An index below `n`, which is not 0. Not the numbers of [`Rng::below`]: the seeds of programs are older.
+    /// An index below `n`, which is not 0. Not the numbers of [`Rng::below`]: the seeds of programs
+    /// are older.
     pub fn index(&mut self, n: usize) -> usize {
         (self.bits() >> 16) as usize % n
     }

@@ -1,4 +1,5 @@
-//! Thread states of a program's model as plain data that can be compared with those of the naive interpreter.
+//! Thread states of a program's model as plain data that can be compared with those of the naive
+//! interpreter.
 
 use std::collections::BTreeSet;
 

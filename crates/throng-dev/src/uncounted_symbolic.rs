@@ -1,14 +1,16 @@
-//! `plain`: symbolic search without counting and without symmetry, only to compare with (Boom, section 7.1).
+//! `plain`: symbolic search without counting and without symmetry, only to compare with (Boom,
+//! section 7.1).
 //!
-//! Threads have numbers 1 … N. A state is a program point for each thread and one decision diagram over the shared variables and *all*
-//! threads' variables; so nothing is ever split, and states with the same points merge by themselves. What it
-//! answers is right but not backed by evidence, so it is reported as unknown unless asked through [`UncountedSymbolic::search`].
+//! Threads have numbers 1 … N. A state is a program point for each thread and one decision diagram
+//! over the shared variables and *all* threads' variables; so nothing is ever split, and states
+//! with the same points merge by themselves. What it answers is right but not backed by evidence,
+//! so it is reported as unknown unless asked through [`UncountedSymbolic::search`].
 
 use rustc_hash::FxHashMap;
 
-use throng::bdd::{Full, Renaming, Set, Space, Variables};
-use throng::engine::symbolic::watched;
-use throng::engine::{Algorithm, Answer, Statistics, Watch};
+use throng_engine::bdd::{Full, Renaming, Set, Space, Variables};
+use throng_engine::symbolic::watched;
+use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_lang::bp::program::access::footprints;
 use throng_lang::bp::program::expr::{Cube, Expr, FREE, ONE, Var};
 use throng_lang::bp::program::live::live_slots;
@@ -111,7 +113,8 @@ struct Search<'p> {
     footprints: Vec<Footprint>,
     rules: FxHashMap<(u32, usize), Rule>,
     other_rules: FxHashMap<(u32, usize, usize, u32), Option<Set>>,
-    /// For each point, the slots that can still matter, as in `symbolic`: a comparison that forgot them only there would not be fair.
+    /// For each point, the slots that can still matter, as in `symbolic`: a comparison that forgot
+    /// them only there would not be fair.
     live: Vec<Vec<bool>>,
     /// For each thread and point, the variables that a thread there does not keep.
     idle: FxHashMap<(usize, u32), Variables>,
@@ -274,7 +277,8 @@ impl<'p> Search<'p> {
         Ok(None)
     }
 
-    /// Whether `thread` can move whatever the others and the shared variables are, for some value of its own.
+    /// Whether `thread` can move whatever the others and the shared variables are, for some value
+    /// of its own.
     fn always_moves(&mut self, points: &Points, set: &Set, thread: usize) -> Result<bool, Full> {
         let Some(point) = points[thread].and_then(|p| self.program.points.get(p as usize)) else {
             return Ok(false);
@@ -360,7 +364,8 @@ impl<'p> Search<'p> {
         self.program.points.get(point? as usize).filter(|p| p.condition == condition)?.woken
     }
 
-    /// Forgets old values, renames new ones; a thread that is `gone` leaves zeros, so that equal states are equal.
+    /// Forgets old values, renames new ones; a thread that is `gone` leaves zeros, so that equal
+    /// states are equal.
     fn finish(&self, pairs: &Set, assigned: &[u32], gone: Option<usize>) -> Result<Set, Full> {
         let forget: Variables = self.space.to_forget(assigned.iter().copied())?;
         let back: Renaming =
@@ -481,7 +486,7 @@ impl<'p> Search<'p> {
     }
 
     fn can(&self, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {
-        throng::engine::symbolic::can(&self.space, e, look)
+        throng_engine::symbolic::can(&self.space, e, look)
     }
 
     fn hits(&self, reached: &FxHashMap<Points, Set>) -> Result<Vec<bool>, Full> {

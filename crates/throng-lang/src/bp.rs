@@ -1,5 +1,6 @@
-//! Boolean programs: text to tree ([`parser`]), tree to functions (names), functions to one control-flow graph (calls inlined,
-//! [`program`]), graph to model ([`jit`]). The language is chapter 2 of docs/reference.
+//! Boolean programs: text to tree ([`parser`]), tree to functions (names), functions to one
+//! control-flow graph (calls inlined, [`program`]), graph to model ([`jit`]). The language is
+//! chapter 2 of docs/reference.
 
 pub mod ast;
 mod atomic;
@@ -37,11 +38,12 @@ use throng_model::problem::Target;
 pub struct Options {
     /// A thread that has ended still counts towards the bound (the Boom tool's reading).
     pub keep_ended: bool,
-    /// Thread states will be listed: a parent and its child must agree even on variables that one of them never reads again.
-    /// Verdicts do not need that, and it can cost a factor of two for each such variable.
+    /// Thread states will be listed: a parent and its child must agree even on variables that one
+    /// of them never reads again. Verdicts do not need that, and it can cost a factor of two for
+    /// each such variable.
     pub exact_copies: bool,
-    /// Keep the values of variables that are never read again, for people to see. Verdicts do not need them; thread states do, so
-    /// `exact_copies` implies it.
+    /// Keep the values of variables that are never read again, for people to see. Verdicts do not
+    /// need them; thread states do, so `exact_copies` implies it.
     pub keep_dead: bool,
 }
 
@@ -111,8 +113,8 @@ pub fn shared_expression(
     scoped_expression(text, shared, globals, None)
 }
 
-/// An expression over these variables, by index, the first of a name; numbers have the types that they have in the function of this name. Spans of diagnostics
-/// are into `text`.
+/// An expression over these variables, by index, the first of a name; numbers have the types that
+/// they have in the function of this name. Spans of diagnostics are into `text`.
 pub fn scoped_expression(
     text: &str,
     variables: &[function::Variable],
@@ -139,7 +141,8 @@ pub fn scoped_expression(
 }
 
 impl Jit {
-    /// The target "this expression over the shared variables is false"; spans of diagnostics are into `text`.
+    /// The target "this expression over the shared variables is false"; spans of diagnostics are
+    /// into `text`.
     pub fn invariant_text(&self, text: &str) -> Result<Target, Diagnostic> {
         Ok(self.invariant(
             text.trim(),

@@ -1,7 +1,8 @@
-//! BFC's notation for configurations: `s|l,l/u,u` is shared state s, threads in l and l, any number of threads in u and in u (reference 7).
+//! BFC's notation for configurations: `s|l,l/u,u` is shared state s, threads in l and l, any number
+//! of threads in u and in u (reference 7).
 //!
-//! Initial configurations, targets and property files all use it. Positions in messages count from the start of the
-//! text that was given.
+//! Initial configurations, targets and property files all use it. Positions in messages count from
+//! the start of the text that was given.
 
 use crate::source::{Diagnostic, Severity, Span};
 use crate::system::Findings;
@@ -9,7 +10,8 @@ use throng_model::problem::{Initial, Target};
 use throng_model::table::Names;
 use throng_model::{Config, Local, Shared};
 
-/// Reads an initial configuration: `s|l,l/u,u`, `s/u`, or the words `unbounded` (`0/0`) and `single` (`0|0`).
+/// Reads an initial configuration: `s|l,l/u,u`, `s/u`, or the words `unbounded` (`0/0`) and
+/// `single` (`0|0`).
 ///
 /// Where states are numbers, `B` and `U` may stand for `|` and `/` (shells dislike `|`).
 pub fn parse_config(text: &str, shared: &Names, locals: &Names) -> Result<Initial, Diagnostic> {
@@ -78,8 +80,8 @@ fn normalised(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Reads a property file: one target per line; `#` starts a comment. A target with a number that is no state cannot be reached, which
-/// is worth a warning.
+/// Reads a property file: one target per line; `#` starts a comment. A target with a number that is
+/// no state cannot be reached, which is worth a warning.
 pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Vec<Diagnostic>) {
     let (mut targets, mut findings) = (Vec::new(), Findings::default());
     let mut at = 0;

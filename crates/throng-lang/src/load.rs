@@ -1,6 +1,7 @@
 //! From a path to an input: recognises the format, reads the bytes, calls the right reader.
 //!
-//! What can go wrong with files in general (E7xx) is handled here, so that readers only ever see text.
+//! What can go wrong with files in general (E7xx) is handled here, so that readers only ever see
+//! text.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -97,7 +98,8 @@ impl fmt::Display for Format {
 pub struct Reading {
     /// The format, if the file's name does not say.
     pub from: Option<Format>,
-    /// mist's reading of nets: a variable that `init` does not mention may start with any number of tokens.
+    /// mist's reading of nets: a variable that `init` does not mention may start with any number of
+    /// tokens.
     pub init_free: bool,
     /// Nets: no target has a formula, see [`spec::Options::goals`].
     pub goals: bool,

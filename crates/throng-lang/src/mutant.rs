@@ -1,4 +1,5 @@
-//! Programs with one thing changed, to find out what a proof depends on: if the changed program is still safe, it did not depend on that.
+//! Programs with one thing changed, to find out what a proof depends on: if the changed program is
+//! still safe, it did not depend on that.
 
 /// A passage of a text, and what stands there instead.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
-//! Thread-transition systems with named states (`.ntts`): the lines of a `.tts` file with names for numbers (reference 4).
+//! Thread-transition systems with named states (`.ntts`): the lines of a `.tts` file with names for
+//! numbers (reference 4).
 //!
 //! ```text
 //! shared  free held error        # order gives the numbers; may be spread over several lines
@@ -9,7 +10,8 @@
 //! *    x -> * y                  # one edge per shared state, which does not change
 //! ```
 //!
-//! With only `->` edges this is Beacon's LGFSM. A line with an arrow is an edge, so any name may be used.
+//! With only `->` edges this is Beacon's LGFSM. A line with an arrow is an edge, so any name may be
+//! used.
 
 use std::sync::Arc;
 
@@ -27,7 +29,8 @@ use throng_model::{Bag, Local, Step};
 /// Steps that one file may have after `*` was written out; more is surely a mistake.
 const MOST_EDGES: u64 = 5_000_000;
 
-/// Reads a `.ntts` file. There is a system unless there are errors. States may be used before they are declared.
+/// Reads a `.ntts` file. There is a system unless there are errors. States may be used before they
+/// are declared.
 pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
     read_within(text, &Patience::default())
 }

@@ -1,7 +1,8 @@
 //! Petri nets in PNML, and the model-checking contest's property files for them (reference 6).
 //!
-//! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated, and so is every unknown
-//! element: it may change the meaning of the net. Nodes are known by their `id`; pages are transparent; reference nodes stand for what they refer to.
+//! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated, and
+//! so is every unknown element: it may change the meaning of the net. Nodes are known by their
+//! `id`; pages are transparent; reference nodes stand for what they refer to.
 
 mod properties;
 
@@ -192,7 +193,8 @@ fn collect<'a>(page: &'a Element, parts: &mut Parts<'a>, findings: &mut Findings
     }
 }
 
-/// Refuses what is inside a node, apart from elements that are read, at most once each; and attributes by which some tools say what others say with elements.
+/// Refuses what is inside a node, apart from elements that are read, at most once each; and
+/// attributes by which some tools say what others say with elements.
 fn refuse_inside(node: &Element, read: &[&str], findings: &mut Findings) {
     for (i, child) in node.children.iter().enumerate() {
         if !read.contains(&child.name.as_str()) {

@@ -1,8 +1,9 @@
-//! Properties about where threads are, whatever language the input is written in: sets of places, how many threads may be there, conditions on what a
-//! thread sees.
+//! Properties about where threads are, whatever language the input is written in: sets of places,
+//! how many threads may be there, conditions on what a thread sees.
 //!
-//! All of them are the same question: can distinct threads be there at once, each matching a [`Pattern`]? `READ,WRITE` asks for two, a bound of `L=2` for
-//! three at `L`. What a place is and what a condition means, the input says.
+//! All of them are the same question: can distinct threads be there at once, each matching a
+//! [`Pattern`]? `READ,WRITE` asks for two, a bound of `L=2` for three at `L`. What a place is and
+//! what a condition means, the input says.
 
 use crate::source::{Diagnostic, Span};
 
@@ -60,7 +61,8 @@ fn wrong(part: &Part, message: String, hint: &str) -> Diagnostic {
 }
 
 impl Together {
-    /// `L`: no two threads at L. `A|B`: no two in these places. `A|B, C`: no thread in A or B while another is in C. Spans of diagnostics are into `text`.
+    /// `L`: no two threads at L. `A|B`: no two in these places. `A|B, C`: no thread in A or B while
+    /// another is in C. Spans of diagnostics are into `text`.
     pub fn exclusion(text: &str) -> Result<Together, Diagnostic> {
         let hint = "write `L`, `A|B` (no two threads in these places) or `A, B` (no thread at A while another is at B)";
         let parts = split(text, 0, ',');
@@ -76,7 +78,8 @@ impl Together {
         Ok(Together { threads, outside_atomic: true })
     }
 
-    /// `L=2`, `A|B=3`: at most so many threads in these places. Spans of diagnostics are into `text`.
+    /// `L=2`, `A|B=3`: at most so many threads in these places. Spans of diagnostics are into
+    /// `text`.
     pub fn at_most(text: &str) -> Result<Together, Diagnostic> {
         let hint = "write `L=2` or `A|B=3`: places, and how many threads may be there at once";
         let Some((before, number)) = text.rsplit_once('=') else {
@@ -94,7 +97,8 @@ impl Together {
         Ok(Together { threads: vec![pattern; most as usize + 1], outside_atomic: true })
     }
 
-    /// `L & x, M & !y`: threads, each at a place where a condition holds. Spans of diagnostics are into `text`.
+    /// `L & x, M & !y`: threads, each at a place where a condition holds. Spans of diagnostics are
+    /// into `text`.
     pub fn never(text: &str) -> Result<Together, Diagnostic> {
         let hint =
             "write `L & x, M & !y`: for each thread a label or a line, `&`, and a condition on what it sees";
@@ -117,7 +121,8 @@ impl Together {
         Ok(Together { threads, outside_atomic: false })
     }
 
-    /// `L`, `L|M` or `wait`: one thread, at one of these places. Spans of diagnostics are into `text`.
+    /// `L`, `L|M` or `wait`: one thread, at one of these places. Spans of diagnostics are into
+    /// `text`.
     pub fn one_at(text: &str) -> Result<Together, Diagnostic> {
         let hint = "write `L`, `L|M` for one of several places, or `wait` for every `wait` of the program";
         let threads = vec![Pattern { places: places(&Part::of(text, 0), hint)?, condition: None }];
@@ -129,8 +134,8 @@ impl Together {
         self.threads.iter().any(|t| t.condition.is_some())
     }
 
-    /// Every way to choose one of the candidates of each thread, as a set of threads: patterns that are equal do not swap theirs. `None` if there are
-    /// more than `most`.
+    /// Every way to choose one of the candidates of each thread, as a set of threads: patterns that
+    /// are equal do not swap theirs. `None` if there are more than `most`.
     pub fn choices<T: Clone>(&self, candidates: &[Vec<T>], most: usize) -> Option<Vec<Vec<T>>> {
         let mut chosen: Vec<(Vec<T>, usize)> = vec![(Vec::new(), 0)];
         for (i, list) in candidates.iter().enumerate() {

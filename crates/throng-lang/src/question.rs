@@ -1,4 +1,5 @@
-//! From what a user asks for to a [`Problem`]: where to start, what must not happen, for how many threads.
+//! From what a user asks for to a [`Problem`]: where to start, what must not happen, for how many
+//! threads.
 //!
 //! What can be asked depends on the input: labels and assertions belong to programs, `s|l,l` to
 //! systems. What does not fit is refused here, with its text underlined like any other input.
@@ -24,7 +25,8 @@ pub struct Question {
     pub initial: Option<String>,
     /// The bound on threads.
     pub threads: Option<u32>,
-    /// What must not be reached: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0` ([`crate::bp::thread_state`]).
+    /// What must not be reached: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0`
+    /// ([`crate::bp::thread_state`]).
     pub targets: Vec<String>,
     /// A file with targets.
     pub prop: Option<PathBuf>,
@@ -38,7 +40,8 @@ pub struct Question {
     pub never: Vec<String>,
     /// Shared variables that no two threads may be about to access, one of them to write.
     pub races: Vec<String>,
-    /// No configuration may be reached in which no thread can move although some thread has not ended.
+    /// No configuration may be reached in which no thread can move although some thread has not
+    /// ended.
     pub deadlock: bool,
     /// Places at which no thread may be stuck, see [`Together::one_at`].
     pub stuck: Vec<String>,
@@ -50,7 +53,8 @@ pub struct Question {
     pub vocabulary: &'static Vocabulary,
 }
 
-/// A diagnostic together with the text that it points into: the input, an option, or a file that an option names.
+/// A diagnostic together with the text that it points into: the input, an option, or a file that an
+/// option names.
 #[derive(Clone, Debug)]
 pub struct SourceDiagnostic {
     /// What the message points into.
@@ -94,15 +98,16 @@ fn wrong(
 }
 
 impl Question {
-    /// How to read a program that is asked this: where values of threads' variables are asked for, none may be forgotten.
+    /// How to read a program that is asked this: where values of threads' variables are asked for,
+    /// none may be forgotten.
     pub fn reading(&self, reading: Reading) -> Reading {
         let condition = |text: &String| Together::never(text).is_ok_and(|t| t.has_conditions());
         let of_threads = !self.targets.is_empty() || self.never.iter().any(condition);
         Reading { exact_copies: reading.exact_copies || of_threads, ..reading }
     }
 
-    /// This question and what the input asks itself, in comments `//@ mutex L`: properties are added, a start or a bound only where this question
-    /// leaves it open.
+    /// This question and what the input asks itself, in comments `//@ mutex L`: properties are
+    /// added, a start or a bound only where this question leaves it open.
     pub fn with_annotations(&self, loaded: &Loaded) -> Result<Question, Vec<SourceDiagnostic>> {
         let (mut question, mut diagnostics) = (self.clone(), Vec::new());
         let Input::Program(_) = loaded.input else { return Ok(question) };
@@ -163,8 +168,8 @@ impl Question {
         if diagnostics.is_empty() { Ok(question) } else { Err(diagnostics) }
     }
 
-    /// The problem, or all that is wrong with the question. `path` is where the input came from: a property
-    /// file of the same name may lie beside it.
+    /// The problem, or all that is wrong with the question. `path` is where the input came from: a
+    /// property file of the same name may lie beside it.
     pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let all = self.with_annotations(loaded)?;
         let complain = |list: Vec<SourceDiagnostic>| in_place(list, loaded, self.vocabulary);
@@ -288,8 +293,8 @@ impl Question {
         })
     }
 
-    /// How many threads a program starts with: `None` is any number. By default one if the program has
-    /// `start_thread` anywhere: it was written to start its threads itself.
+    /// How many threads a program starts with: `None` is any number. By default one if the program
+    /// has `start_thread` anywhere: it was written to start its threads itself.
     fn initial_threads(&self, program: &Jit) -> Result<Option<u32>, SourceDiagnostic> {
         let Some(text) = &self.initial else {
             return Ok(program.tree().starts_threads().then_some(1));
@@ -309,8 +314,8 @@ impl Question {
         }
     }
 
-    /// The assertions and what else was asked for. A program that cannot reach an assertion is safe, but that deserves
-    /// a warning.
+    /// The assertions and what else was asked for. A program that cannot reach an assertion is
+    /// safe, but that deserves a warning.
     fn program_targets(
         &self,
         program: &Jit,
@@ -417,7 +422,8 @@ impl Question {
         }
     }
 
-    /// The property file that [`Question::pose`] reads, if it does: the one that was named, else the one beside the input at `path`.
+    /// The property file that [`Question::pose`] reads, if it does: the one that was named, else
+    /// the one beside the input at `path`.
     pub fn property_file(&self, loaded: &Loaded, path: &Path) -> Option<PathBuf> {
         let Input::System(_) = loaded.input else { return None };
         self.prop.clone().or_else(|| {
@@ -427,7 +433,8 @@ impl Question {
         })
     }
 
-    /// What was asked for; else what the property file beside the input says; else the input itself.
+    /// What was asked for; else what the property file beside the input says; else the input
+    /// itself.
     fn system_targets(
         &self,
         system: &System,
@@ -570,8 +577,8 @@ fn read_properties(
     if refused { Err(diagnostics) } else { Ok((targets, diagnostics)) }
 }
 
-/// The targets of a property file of the model-checking contest; formulas that do not ask what can be reached are
-/// left out with a warning.
+/// The targets of a property file of the model-checking contest; formulas that do not ask what can
+/// be reached are left out with a warning.
 fn contest_properties(
     text: &str,
     system: &System,

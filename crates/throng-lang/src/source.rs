@@ -1,8 +1,8 @@
 //! Source text, spans, and diagnostics that point into it.
 //!
-//! Readers never print: they return [`Diagnostic`]s, and [`render`] turns one into text with the file, line,
-//! column and the passage underlined. A reader recovers from an error as well as it can, so that one
-//! run shows several.
+//! Readers never print: they return [`Diagnostic`]s, and [`render`] turns one into text with the
+//! file, line, column and the passage underlined. A reader recovers from an error as well as it
+//! can, so that one run shows several.
 
 use std::ops::Range;
 
@@ -13,7 +13,8 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 pub struct Source {
     /// What to call it in messages: a path, or `<stdin>`.
     pub name: String,
-    /// The text itself. Bytes that are not UTF-8 were replaced when it was read (comments may hold anything).
+    /// The text itself. Bytes that are not UTF-8 were replaced when it was read (comments may hold
+    /// anything).
     pub text: String,
 }
 
@@ -101,9 +102,9 @@ pub enum Severity {
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// Stable code, such as `E101`. E1xx program syntax, E2xx program meaning, E3xx thread-transition systems,
-    /// E4xx nets, E5xx PNML and properties, E6xx the question asked (targets, initial configuration), E7xx files, E8xx C;
-    /// warnings have W and the same hundreds.
+    /// Stable code, such as `E101`. E1xx program syntax, E2xx program meaning, E3xx
+    /// thread-transition systems, E4xx nets, E5xx PNML and properties, E6xx the question asked
+    /// (targets, initial configuration), E7xx files, E8xx C; warnings have W and the same hundreds.
     pub code: &'static str,
     /// What is wrong, in one sentence without a full stop.
     pub message: String,
@@ -162,7 +163,8 @@ impl Diagnostic {
     }
 }
 
-/// Texts quote names from the input, and those may be megabytes long: messages are cut at this length.
+/// Texts quote names from the input, and those may be megabytes long: messages are cut at this
+/// length.
 fn brief(mut text: String) -> String {
     const LONGEST: usize = 500;
     if text.len() > LONGEST {
@@ -172,7 +174,8 @@ fn brief(mut text: String) -> String {
     text
 }
 
-/// A diagnostic as text: `error[E101]: message`, then file, line, column, the line with the passage underlined, the hint.
+/// A diagnostic as text: `error[E101]: message`, then file, line, column, the line with the passage
+/// underlined, the hint.
 pub fn render(diagnostic: &Diagnostic, source: &Source, colour: bool) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -206,7 +209,8 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, colour: bool) -> String 
     }
 }
 
-/// The renderer counts columns from the start of the excerpt; in a long line that is not the start of the line.
+/// The renderer counts columns from the start of the excerpt; in a long line that is not the start
+/// of the line.
 fn with_true_column(rendered: String, source: &Source, span: Span) -> String {
     let (line, column) = source.position(span.start as usize);
     let (text, _, range) = excerpt(&source.text, span);
@@ -218,7 +222,8 @@ fn with_true_column(rendered: String, source: &Source, span: Span) -> String {
     rendered.replacen(&place(shown), &place(column), 1)
 }
 
-/// The lines around a span (a huge line is cut), the number of the first, and the span inside the excerpt.
+/// The lines around a span (a huge line is cut), the number of the first, and the span inside the
+/// excerpt.
 ///
 /// Rendering the excerpt instead of the whole text keeps a message about a 100 MB file cheap.
 fn excerpt(text: &str, span: Span) -> (String, usize, Range<usize>) {

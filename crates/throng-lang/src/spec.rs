@@ -1,11 +1,12 @@
 //! Nets in mist's `.spec` format: variables hold tokens, rules move them (reference 5).
 //!
-//! A net becomes a table with one shared state in which tokens are threads. A rule `x>=2, y>=1 -> x'=x-1, z'=z+1`
-//! takes `{x, x, y}` and puts `{x, y, z}`: what a guard asks for beyond what is consumed is taken and put back.
-//! All right-hand sides read old values; a variable that flows into another one moves the other tokens along, one
-//! that flows nowhere is reset. Upper bounds (`x=0`, `x in [0,3]`) block: only bounded search and views take those. A variable that is always 0 or 1 and tested for
-//! 0 has a complement, so that the test asks for a token instead (`complement`).
-//! Differences from mist are warned about; see `read`.
+//! A net becomes a table with one shared state in which tokens are threads. A rule
+//! `x>=2, y>=1 -> x'=x-1, z'=z+1` takes `{x, x, y}` and puts `{x, y, z}`: what a guard asks for
+//! beyond what is consumed is taken and put back. All right-hand sides read old values; a variable
+//! that flows into another one moves the other tokens along, one that flows nowhere is reset. Upper
+//! bounds (`x=0`, `x in [0,3]`) block: only bounded search and views take those. A variable that is
+//! always 0 or 1 and tested for 0 has a complement, so that the test asks for a token instead
+//! (`complement`). Differences from mist are warned about; see `read`.
 
 mod complement;
 mod invariants;
@@ -21,18 +22,21 @@ use crate::vocabulary::Vocabulary;
 /// How to read what the format leaves open.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// A variable that `init` does not mention starts with any number of tokens, as in mist, rather than none.
+    /// A variable that `init` does not mention starts with any number of tokens, as in mist, rather
+    /// than none.
     pub init_free: bool,
     /// How messages name the settings of a reader.
     pub vocabulary: &'static Vocabulary,
-    /// Every target with upper bounds becomes a rule and a place `goal…`, so that no target has a formula; for formats that know none.
+    /// Every target with upper bounds becomes a rule and a place `goal…`, so that no target has a
+    /// formula; for formats that know none.
     pub goals: bool,
 }
 
 /// Reads a `.spec` file. There is a system unless there are errors. A file without targets is fine.
 ///
-/// A target with upper bounds is not upward closed. In a plain net with one initial marking it has a formula; else it becomes a rule that puts a token
-/// on a fresh place `goal…` when the marking is exactly so, and the target is a token there.
+/// A target with upper bounds is not upward closed. In a plain net with one initial marking it has
+/// a formula; else it becomes a rule that puts a token on a fresh place `goal…` when the marking is
+/// exactly so, and the target is a token there.
 pub fn read(text: &str, options: Options) -> (Option<System>, Vec<Diagnostic>) {
     read_within(text, options, &Patience::default())
 }

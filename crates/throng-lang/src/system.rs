@@ -22,7 +22,8 @@ pub struct System {
     pub targets: Vec<Target>,
     /// What kind of file it came from.
     pub kind: Kind,
-    /// Local states of which exactly one has a thread, and only one, wherever the system starts: a variable of a net that is 0 or 1, and its complement.
+    /// Local states of which exactly one has a thread, and only one, wherever the system starts: a
+    /// variable of a net that is 0 or 1, and its complement.
     pub complements: Vec<(Local, Local)>,
 }
 
@@ -81,7 +82,8 @@ impl From<Unfolded> for System {
     }
 }
 
-/// An initial family in BFC's notation: `0|1,1/2` is two threads in 1 and any number in 2, in shared state 0.
+/// An initial family in BFC's notation: `0|1,1/2` is two threads in 1 and any number in 2, in
+/// shared state 0.
 pub fn notation(initial: &Initial, shared: &Names, locals: &Names) -> String {
     let mut text = shared.name(initial.shared.0);
     if !initial.threads.is_empty() || initial.any.is_empty() {

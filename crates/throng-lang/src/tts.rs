@@ -1,7 +1,8 @@
-//! Thread-transition systems with numbered states (`.tts`, `.ttd`), as BFC reads and SATABS writes them (reference 3).
+//! Thread-transition systems with numbered states (`.tts`, `.ttd`), as BFC reads and SATABS writes
+//! them (reference 3).
 //!
-//! Files have up to millions of lines and declare more states than they use: reading is one pass over the
-//! bytes, and nothing is kept per declared state. An error costs its line only.
+//! Files have up to millions of lines and declare more states than they use: reading is one pass
+//! over the bytes, and nothing is kept per declared state. An error costs its line only.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use throng_model::{Bag, Local, Step};
 
 /// Reads a `.tts` file. There is a system unless there are errors.
 ///
-/// The initial configuration is BFC's default `0/0`: shared state 0, any number of threads in local state 0.
+/// The initial configuration is BFC's default `0/0`: shared state 0, any number of threads in local
+/// state 0.
 pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
     read_within(text, &Patience::default())
 }

@@ -1,4 +1,5 @@
-//! How messages name what a user can set. The library names its own methods and types; a program with options of its own names those.
+//! How messages name what a user can set. The library names its own methods and types; a program
+//! with options of its own names those.
 
 /// The names that messages use. The default is [`Vocabulary::LIBRARY`].
 ///

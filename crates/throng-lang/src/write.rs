@@ -1,7 +1,9 @@
-//! Explicit systems as text, in every format that can say it; what a format cannot say is refused, never approximated.
+//! Explicit systems as text, in every format that can say it; what a format cannot say is refused,
+//! never approximated.
 //!
-//! Reading back what was written gives the same verdicts for any number of threads. Where the target format has less
-//! than tables have, systems are rewritten first, so that every step is one that moves or creates a single thread.
+//! Reading back what was written gives the same verdicts for any number of threads. Where the
+//! target format has less than tables have, systems are rewritten first, so that every step is one
+//! that moves or creates a single thread.
 
 mod bp;
 mod dot;
@@ -103,14 +105,16 @@ impl Written {
     }
 }
 
-/// The states that steps, initial configurations and targets mention, in order, with a name for each.
+/// The states that steps, initial configurations and targets mention, in order, with a name for
+/// each.
 struct Used {
     shared: BTreeMap<u64, String>,
     locals: BTreeMap<u64, String>,
 }
 
 impl Used {
-    /// Collects them and makes their names identifiers; a shared and a local state never share a name.
+    /// Collects them and makes their names identifiers; a shared and a local state never share a
+    /// name.
     fn of(system: &System, reserved: &[&str]) -> Used {
         let (shared, locals) = states(system);
         let mut taken: FxHashSet<String> = reserved.iter().map(|r| r.to_string()).collect();

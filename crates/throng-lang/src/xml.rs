@@ -1,7 +1,7 @@
 //! Just enough XML for nets and properties: a tree, read with bounds so that no input can blow up.
 //!
-//! There are no document type declarations (so no entities to expand), and nesting is limited, so that functions
-//! on trees may be recursive.
+//! There are no document type declarations (so no entities to expand), and nesting is limited, so
+//! that functions on trees may be recursive.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -19,7 +19,8 @@ const DEEPEST: usize = 200;
 pub(crate) struct Element {
     /// Name without its namespace prefix.
     pub name: String,
-    /// Attributes, names without prefix; those about the document (`xml:`, `xmlns:`, `xsi:`) are left out.
+    /// Attributes, names without prefix; those about the document (`xml:`, `xmlns:`, `xsi:`) are
+    /// left out.
     pub attributes: Vec<(String, String)>,
     /// All text directly inside.
     pub text: String,

@@ -1,5 +1,5 @@
-//! Formatting: indentation and blanks at the ends of lines. Everything else, comments above all, stays as it was written; the printer of
-//! `throng translate` would lose comments.
+//! Formatting: indentation and blanks at the ends of lines. Everything else, comments above all,
+//! stays as it was written; the printer of `throng translate` would lose comments.
 
 use throng_lang::bp::lexer::{Lexer, Tok};
 
@@ -47,7 +47,8 @@ impl Lines {
             let (start, line) = (token.span.start as usize, line_of(token.span.start as usize));
             let closes = matches!(token.tok, Tok::End | Tok::Fi | Tok::Od | Tok::RBrace);
             let inner = usize::from(matches!(token.tok, Tok::Else | Tok::Elsif));
-            // Comments on lines of their own belong to what follows, except before the end of a block.
+            // Comments on lines of their own belong to what follows, except before the end of a
+            // block.
             for comment in &mut depths[next.min(line)..line] {
                 *comment = Some(depth);
             }

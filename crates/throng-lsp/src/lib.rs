@@ -5,9 +5,10 @@
 //!                         └────► verdict, on a thread of its own         answers when it is known, or cancelled
 //! ```
 //!
-//! The server speaks the Language Server Protocol 3.17. Texts are read again after every change, and of a burst of changes only the last is read.
-//! A check runs beside that, shows progress, ends when the request is cancelled or the text changes, and keeps its outcome for the same
-//! text and question.
+//! The server speaks the Language Server Protocol 3.17. Texts are read again after every change,
+//! and of a burst of changes only the last is read. A check runs beside that, shows progress, ends
+//! when the request is cancelled or the text changes, and keeps its outcome for the same text and
+//! question.
 
 mod document;
 mod format;

@@ -1,7 +1,8 @@
 //! What each name of a program means: who declares it and where it is used.
 //!
-//! The order of lookup is that of the reader (reference 2.4): the variables of `for` loops around, variables and parameters of the function, global
-//! variables, then constants and values of enumerations. `x$` means `x` if no variable is called `x$`.
+//! The order of lookup is that of the reader (reference 2.4): the variables of `for` loops around,
+//! variables and parameters of the function, global variables, then constants and values of
+//! enumerations. `x$` means `x` if no variable is called `x$`.
 
 use std::collections::HashMap;
 
@@ -74,7 +75,8 @@ pub struct Symbol {
 pub struct Names {
     /// What they stand for, in the order of declaration.
     pub symbols: Vec<Symbol>,
-    /// Where they are written, in text order, and the index of what they mean there. The place of a declaration is one of them.
+    /// Where they are written, in text order, and the index of what they mean there. The place of a
+    /// declaration is one of them.
     pub uses: Vec<(Span, usize)>,
 }
 
@@ -339,7 +341,8 @@ impl Finder<'_> {
         }
     }
 
-    /// The span of an expression begins with parentheses and a prime, if there are any: the name is the first one in it.
+    /// The span of an expression begins with parentheses and a prime, if there are any: the name is
+    /// the first one in it.
     fn place(&self, span: Span) -> Option<Span> {
         let mut lexer = Lexer::new(self.text.get(span.range())?);
         loop {

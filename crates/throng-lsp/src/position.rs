@@ -73,7 +73,8 @@ impl Text {
         Some(start + self.line(line).len())
     }
 
-    /// Replaces a range, or everything, as `textDocument/didChange` says; `None`, and no change, if the range is none.
+    /// Replaces a range, or everything, as `textDocument/didChange` says; `None`, and no change, if
+    /// the range is none.
     pub fn change(&mut self, change: &Value) -> Option<()> {
         let new = change.get("text")?.as_str()?;
         let (start, end) = match change.get("range").filter(|range| !range.is_null()) {

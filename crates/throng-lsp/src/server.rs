@@ -48,7 +48,8 @@ pub struct Config {
     pub memory: u64,
 }
 
-/// Serves one client until it says `exit` or closes its end. `Ok(true)` if it said `shutdown` before.
+/// Serves one client until it says `exit` or closes its end. `Ok(true)` if it said `shutdown`
+/// before.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
@@ -422,7 +423,8 @@ impl Server {
         }
     }
 
-    /// The declaration of a name, and what the last proof about this very text that says something about the line says.
+    /// The declaration of a name, and what the last proof about this very text that says something
+    /// about the line says.
     fn hover(&self, document: &Document, position: &Value) -> Option<Value> {
         let line = position["line"].as_u64().and_then(|line| u32::try_from(line).ok()?.checked_add(1));
         let proved = line.and_then(|line| self.all_kept_for(document).find_map(|k| k.found.about(line)));
@@ -518,7 +520,8 @@ impl Server {
         self.respond(id, answer);
     }
 
-    /// The answer to the same question about the same text, if there was one. C is read from the disk and may depend on other files.
+    /// The answer to the same question about the same text, if there was one. C is read from the
+    /// disk and may depend on other files.
     fn known(&self, document: &Document, asked: &Asked) -> Option<Value> {
         let same =
             |k: &&Kept| k.uri == document.uri && k.text.text == document.text.text && k.asked == *asked;

@@ -1,8 +1,9 @@
 //! Messages of the base protocol: a header with the length, then JSON.
 //!
-//! Written here rather than taken from a crate for two reasons: a length is a claim of the peer, and memory is only taken for bytes that
-//! have arrived; and the crate with the types of the whole protocol takes three times as long to compile as `serde_json` (`cargo build --timings`),
-//! which everyone who builds Throng would wait for.
+//! Written here rather than taken from a crate for two reasons: a length is a claim of the peer,
+//! and memory is only taken for bytes that have arrived; and the crate with the types of the whole
+//! protocol takes three times as long to compile as `serde_json` (`cargo build --timings`), which
+//! everyone who builds Throng would wait for.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -23,7 +24,8 @@ pub enum Incoming {
     NotJson(String),
 }
 
-/// The next message; `None` at the end of the input. An error means that the place of the next message is not known any more.
+/// The next message; `None` at the end of the input. An error means that the place of the next
+/// message is not known any more.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let Some(length) = header(input)? else { return Ok(None) };
     if length > LONGEST {

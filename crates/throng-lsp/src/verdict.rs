@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::position::Text;
 use throng::check::{Document, Origin, document, read, write};
-use throng::engine::reuse::Reuse;
 use throng::report::facts::{LineFacts, facts};
 use throng::report::story::{Difference, Event, Story, tell};
 use throng::report::threads_text;
 use throng::{
     Engine, Error, Input, Job, Limits, Outcome, Prepared, Question, Settings, Status, TextOptions, Watch,
 };
+use throng_engine::reuse::Reuse;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::problem::Bound;
 use throng_model::verdict::Verdict;
@@ -33,7 +33,8 @@ static FIELDS: Vocabulary = Vocabulary {
 /// The most steps of a run that are listed with a diagnostic; `throng.showRun` has them all.
 const MOST_RELATED: usize = 200;
 
-/// Proofs with more members than this are not tried on the next text: writing them down would take as long as searching.
+/// Proofs with more members than this are not tried on the next text: writing them down would take
+/// as long as searching.
 const MOST_REUSED: usize = 20_000;
 
 /// What to ask besides assertions: the second argument of the command `throng.check`.
@@ -83,7 +84,8 @@ impl Found {
         Some(format!("Proved whenever a thread is here (threads: {threads}):\n\n{}", facts.join("\n")))
     }
 
-    /// The proof as a certificate. Runs are not kept for other texts: there may be a shorter one now.
+    /// The proof as a certificate. Runs are not kept for other texts: there may be a shorter one
+    /// now.
     fn certificate(&self) -> Option<Document> {
         let verdicts = &self.outcome.answer.verdicts;
         let members: usize = verdicts.iter().filter_map(Verdict::evidence).map(|evidence| evidence.1).sum();
@@ -110,9 +112,9 @@ pub fn check(
         let mut options = throng_c::Options::default();
         options.question.error_labels.clone_from(&asked.error_labels);
         let loaded = throng_c::load(path, &options)?;
-        let mut problem = loaded.problem();
+        let mut problem = loaded.query.problem();
         problem.bound = asked.threads.map_or(Bound::Any, Bound::Threads);
-        let job = Job::of(problem).vocabulary(&FIELDS).read_from(loaded.source.clone()).watch(watch);
+        let job = Job::of(problem).vocabulary(&FIELDS).read_from(loaded.query.source.clone()).watch(watch);
         let outcome = job.check(Engine::Auto, limits)?;
         return Ok(Found { outcome, facts: Vec::new(), prepared: None });
     }

@@ -7,8 +7,9 @@ use super::Local;
 /// The count that stands for "any number".
 pub const OMEGA: u32 = u32::MAX;
 
-/// So many threads are too many to count: two bags with fewer add up to less than ω. Inputs list no larger ones, and evidence with larger ones
-/// proves nothing, because sums in it may have been cut off.
+/// So many threads are too many to count: two bags with fewer add up to less than ω. Inputs list no
+/// larger ones, and evidence with larger ones proves nothing, because sums in it may have been cut
+/// off.
 pub const UNCOUNTABLE: u32 = 1 << 31;
 
 /// A multiset of threads by local state. Entries are sorted by local state and counts are never 0.
@@ -67,7 +68,8 @@ impl Bag {
         }
     }
 
-    /// Removes up to `n` threads at `l` (ω minus anything is ω; removing ω removes all) and says how many were missing.
+    /// Removes up to `n` threads at `l` (ω minus anything is ω; removing ω removes all) and says
+    /// how many were missing.
     pub fn remove(&mut self, l: Local, n: u32) -> u32 {
         let Ok(i) = self.0.binary_search_by_key(&l, |e| e.0) else { return n };
         let have = self.0[i].1;

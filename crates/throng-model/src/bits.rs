@@ -1,7 +1,8 @@
 //! Sets of small numbers, 64 at a time; words without members need not be kept.
 //!
-//! A set is a list of places, sorted, and for each the members among its 64 numbers: 12 bytes for every 64 numbers among which it has a member, so that
-//! both few members among many numbers and most of a few are cheap. [`Row`] borrows such a list wherever it is kept, [`Bits`] owns one.
+//! A set is a list of places, sorted, and for each the members among its 64 numbers: 12 bytes for
+//! every 64 numbers among which it has a member, so that both few members among many numbers and
+//! most of a few are cheap. [`Row`] borrows such a list wherever it is kept, [`Bits`] owns one.
 
 /// A set of numbers that is kept elsewhere: places, and for each a word, which may be 0.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +150,8 @@ impl Bits {
 impl FromIterator<u32> for Bits {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Bits {
         let mut numbers: Vec<u32> = numbers.into_iter().collect();
-        // Where there are at least as many numbers as words up to the largest, no sorting is needed.
+        // Where there are at least as many numbers as words up to the largest, no sorting is
+        // needed.
         let dense = numbers.iter().max().map_or(0, |n| n / 64 + 1) as usize;
         if dense <= numbers.len() {
             let mut words = vec![0_u64; dense];

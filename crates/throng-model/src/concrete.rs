@@ -1,8 +1,9 @@
 //! From a run over sets of states to one concrete run, for people and for the independent checker.
 //!
-//! Where a model's states stand for sets ([`crate`]), an engine's trace leaves variables open that no step has read. Here every value is
-//! chosen: back to front, each state is narrowed to the part from which the rest of the run is possible; then front to
-//! back, values are picked inside those parts. The result has the same edges and the same threads.
+//! Where a model's states stand for sets ([`crate`]), an engine's trace leaves variables open that
+//! no step has read. Here every value is chosen: back to front, each state is narrowed to the part
+//! from which the rest of the run is possible; then front to back, values are picked inside those
+//! parts. The result has the same edges and the same threads.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +21,11 @@ pub struct Moment {
     pub threads: BTreeMap<ThreadId, Local>,
 }
 
-/// The trace with all values chosen so that its end is in `target`. `None` only if `trace` is not a run into the target.
+/// The trace with all values chosen so that its end is in `target`. `None` only if `trace` is not a
+/// run into the target.
 ///
-/// Its states are concrete; its steps are members of the model's steps, which may themselves be sets.
+/// Its states are concrete; its steps are members of the model's steps, which may themselves be
+/// sets.
 pub fn concretise(model: &dyn Model, target: &Target, trace: &Trace, bound: Option<u32>) -> Option<Trace> {
     if model.is_exact() {
         return Some(trace.clone());
@@ -32,8 +35,9 @@ pub fn concretise(model: &dyn Model, target: &Target, trace: &Trace, bound: Opti
     choose(model, trace, &needed, &changes)
 }
 
-/// The start of a run and each moment after a step, narrowed to what the rest of the run needs; with what each step does to each thread.
-/// What stays open in these states does not matter for the run. `None` only if `trace` is not a run into the target.
+/// The start of a run and each moment after a step, narrowed to what the rest of the run needs;
+/// with what each step does to each thread. What stays open in these states does not matter for the
+/// run. `None` only if `trace` is not a run into the target.
 pub fn needed(
     model: &dyn Model,
     target: &Target,
@@ -69,7 +73,8 @@ fn find(changes: &[Change], role: Role) -> Option<&Change> {
     changes.iter().find(|c| c.role == role)
 }
 
-/// Back to front: the part of each moment from which the rest of the run, and the target, can be reached.
+/// Back to front: the part of each moment from which the rest of the run, and the target, can be
+/// reached.
 fn narrow(
     model: &dyn Model,
     target: &Target,

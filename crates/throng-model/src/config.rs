@@ -17,12 +17,14 @@ impl Config {
         Config { shared, threads }
     }
 
-    /// Whether `self` has the same shared state and at least the threads of `other`, comparing states for equality.
+    /// Whether `self` has the same shared state and at least the threads of `other`, comparing
+    /// states for equality.
     pub fn covers(&self, other: &Config) -> bool {
         self.shared == other.shared && self.threads.covers(&other.threads)
     }
 
-    /// Whether some concrete configuration of `self` covers some concrete configuration of `target`.
+    /// Whether some concrete configuration of `self` covers some concrete configuration of
+    /// `target`.
     ///
     /// This is [`Config::covers`] for models whose states are singletons.
     pub fn may_cover(&self, target: &Config, model: &dyn Model) -> bool {
@@ -33,7 +35,8 @@ impl Config {
             && matches(&self.threads, &target.threads, &|have, want| model.meets_local(have, want))
     }
 
-    /// Whether every concrete configuration of `self` covers some concrete configuration of `other`.
+    /// Whether every concrete configuration of `self` covers some concrete configuration of
+    /// `other`.
     pub fn surely_covers(&self, other: &Config, model: &dyn Model) -> bool {
         if model.is_exact() {
             return self.covers(other);
@@ -50,7 +53,8 @@ impl Config {
                 && self.surely_covers(other, model)
     }
 
-    /// Whether every concrete configuration of `self` is covered by some concrete configuration of `above`, with ω for any number.
+    /// Whether every concrete configuration of `self` is covered by some concrete configuration of
+    /// `above`, with ω for any number.
     pub fn is_below(&self, above: &Config, model: &dyn Model) -> bool {
         model.within_shared(self.shared, above.shared) && above.includes_threads(&self.threads, model)
     }
@@ -97,7 +101,8 @@ impl Config {
 
 /// Whether each thread of `want` can be given a thread of `have` of its own that `fits` it.
 ///
-/// Bipartite matching by augmenting paths over local states with capacities; targets have a handful of threads.
+/// Bipartite matching by augmenting paths over local states with capacities; targets have a handful
+/// of threads.
 fn matches(have: &Bag, want: &Bag, fits: &dyn Fn(Local, Local) -> bool) -> bool {
     let wanted: Vec<Local> = want.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l)).collect();
     let supply = have.entries();

@@ -1,16 +1,21 @@
-//! Deadlocks: configurations in which no thread can move, ever again, although some thread has not ended.
+//! Deadlocks: configurations in which no thread can move, ever again, although some thread has not
+//! ended.
 //!
-//! That no thread can move says nothing about larger configurations, so a deadlock is not something to cover: it is a property of a whole configuration,
-//! and this is where it is defined. A thread that is about to violate an assertion can move.
+//! That no thread can move says nothing about larger configurations, so a deadlock is not something
+//! to cover: it is a property of a whole configuration, and this is where it is defined. A thread
+//! that is about to violate an assertion can move.
 //!
-//! Where states are sets, a configuration stands for many, and some of them may be deadlocks although others can move. Whether a thread can move depends on
-//! the shared variables and on its own; so what is left of a state when the parts that can move are taken away is exact, thread by thread, and threads
-//! have to agree on the shared part only. That is not so where the presence of others blocks ([`crate::Traits::blocking`]): then states must be plain.
+//! Where states are sets, a configuration stands for many, and some of them may be deadlocks
+//! although others can move. Whether a thread can move depends on the shared variables and on its
+//! own; so what is left of a state when the parts that can move are taken away is exact, thread by
+//! thread, and threads have to agree on the shared part only. That is not so where the presence of
+//! others blocks ([`crate::Traits::blocking`]): then states must be plain.
 
 use crate::cubes::Cubes;
 use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// What the target that asks for deadlocks is called; no other target has this name. Nothing covers it: it has no configurations but those that were found.
+/// What the target that asks for deadlocks is called; no other target has this name. Nothing covers
+/// it: it has no configurations but those that were found.
 pub const DEADLOCK: &str = "deadlock";
 
 /// A part of a state: a shared and a local one.
@@ -23,7 +28,8 @@ fn too_many() -> Incomplete {
     Incomplete("whether a thread can move depends on too many variables".into())
 }
 
-/// A part of `config`, with finite counts, all of which is a deadlock; `None` if no concrete configuration of it is one.
+/// A part of `config`, with finite counts, all of which is a deadlock; `None` if no concrete
+/// configuration of it is one.
 pub fn deadlocked(
     model: &dyn Model,
     config: &Config,
@@ -66,7 +72,8 @@ pub fn deadlocked(
     Ok(found.into_iter().next())
 }
 
-/// Whether a thread at `l` can be unable to move in shared state `s`, by itself, whatever other threads there are.
+/// Whether a thread at `l` can be unable to move in shared state `s`, by itself, whatever other
+/// threads there are.
 pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
     if model.is_exact() {
         let mut steps = Vec::new();

@@ -1,24 +1,27 @@
 //! The narrow waist: what every engine sees, and all that it sees.
 //!
-//! A system is a shared state and a multiset of threads, each in a local state. A [`Step`] takes some threads,
-//! puts others back and changes the shared state; a thread's move, a spawn, an exit and a Petri-net transition
-//! are all of this one form. What the bystanders do meanwhile is [`Bystanders`]. [`semantics`] is the only place
-//! that says what firing a step means; a [`Model`] only lists steps, when asked.
+//! A system is a shared state and a multiset of threads, each in a local state. A [`Step`] takes
+//! some threads, puts others back and changes the shared state; a thread's move, a spawn, an exit
+//! and a Petri-net transition are all of this one form. What the bystanders do meanwhile is
+//! [`Bystanders`]. [`semantics`] is the only place that says what firing a step means; a [`Model`]
+//! only lists steps, when asked.
 //!
 //! # States are opaque codes, and may stand for sets
 //!
-//! [`Shared`] and [`Local`] are opaque codes that only their model can decode. A state may stand for a *set* of
-//! concrete states: a Boolean program leaves a variable open (`*`) until a statement reads it, so 2ⁿ values of
-//! n variables that have not been read are one state. A configuration then stands for the product of its
-//! sets. Steps are exact on sets (reference 2.7: every `*` is an independent choice), so a search that treats them
-//! as plain states still answers the question exactly; [`SetStates::meets_local`] and its siblings are the only places where
-//! the difference shows. Tables and nets have only singletons, and no [`Model::sets`].
+//! [`Shared`] and [`Local`] are opaque codes that only their model can decode. A state may stand
+//! for a *set* of concrete states: a Boolean program leaves a variable open (`*`) until a statement
+//! reads it, so 2ⁿ values of n variables that have not been read are one state. A configuration
+//! then stands for the product of its sets. Steps are exact on sets (reference 2.7: every `*` is an
+//! independent choice), so a search that treats them as plain states still answers the question
+//! exactly; [`SetStates::meets_local`] and its siblings are the only places where the difference
+//! shows. Tables and nets have only singletons, and no [`Model::sets`].
 //!
 //! # Laws
 //!
-//! Tested on every front end by `throng_dev::laws`: `pre` and `post` list the same steps up to inclusion of sets;
-//! every configuration of [`semantics::unfire`] fires into something that covers the one it was asked about;
-//! larger configurations can do at least as much, unless [`Traits::blocking`] says otherwise; the same call gives the same list.
+//! Tested on every front end by `throng_dev::laws`: `pre` and `post` list the same steps up to
+//! inclusion of sets; every configuration of [`semantics::unfire`] fires into something that covers
+//! the one it was asked about; larger configurations can do at least as much, unless
+//! [`Traits::blocking`] says otherwise; the same call gives the same list.
 
 pub mod bag;
 pub mod bits;
@@ -57,11 +60,13 @@ pub struct Shared(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Local(pub u64);
 
-/// The statement or net transition a step came from. Models use it to find their way back; engines ignore it.
+/// The statement or net transition a step came from. Models use it to find their way back; engines
+/// ignore it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Edge(pub u32);
 
-/// One move: in shared state `from`, the threads `take` become the threads `put`, `spawn` appear, and `from` becomes `to`.
+/// One move: in shared state `from`, the threads `take` become the threads `put`, `spawn` appear,
+/// and `from` becomes `to`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Step {
     /// Shared state before.
@@ -78,7 +83,8 @@ pub struct Step {
     pub others: Bystanders,
     /// Where it came from.
     pub edge: Edge,
-    /// Distinguishes steps of one edge that look alike but treat bystanders differently; only the model reads it.
+    /// Distinguishes steps of one edge that look alike but treat bystanders differently; only the
+    /// model reads it.
     pub choice: u64,
 }
 
@@ -94,9 +100,11 @@ impl Step {
 pub enum Bystanders {
     /// Nothing.
     Stay,
-    /// Each meets one of the fates that [`Transfers::bystander`] lists; independently of the others.
+    /// Each meets one of the fates that [`Transfers::bystander`] lists; independently of the
+    /// others.
     Transfer,
-    /// If a thread waits ([`Transfers::woken`]) for what the step signals ([`Transfers::wakes`]), exactly one such thread is woken; else nothing happens.
+    /// If a thread waits ([`Transfers::woken`]) for what the step signals ([`Transfers::wakes`]),
+    /// exactly one such thread is woken; else nothing happens.
     WakeOne,
 }
 
@@ -130,7 +138,8 @@ pub struct Accessed {
     pub writes: bool,
 }
 
-/// What a thread reads and writes, in its next step and ever after, as sets of variables; for [`crate::partial_order`].
+/// What a thread reads and writes, in its next step and ever after, as sets of variables; for
+/// [`crate::partial_order`].
 ///
 /// Bits stand for variables that several threads can see; variables may share a bit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -145,11 +154,13 @@ pub struct Footprint {
     pub later_reads: u64,
     /// Variables that it, or a thread it creates, may ever write, this step included.
     pub later_writes: u64,
-    /// Whether the next step concerns other threads only through variables, and no cycle consists of such places alone.
+    /// Whether the next step concerns other threads only through variables, and no cycle consists
+    /// of such places alone.
     pub goes_first: bool,
 }
 
-/// Some steps could not be listed, and why. What was listed is right, so runs count; nothing is proved.
+/// Some steps could not be listed, and why. What was listed is right, so runs count; nothing is
+/// proved.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Incomplete(pub String);
 
@@ -162,18 +173,20 @@ impl std::fmt::Display for Incomplete {
 impl std::error::Error for Incomplete {}
 
 impl Incomplete {
-    /// For callers that only look for a step among those listed and conclude nothing from the absence of one.
+    /// For callers that only look for a step among those listed and conclude nothing from the
+    /// absence of one.
     pub fn irrelevant(_listed: Result<(), Incomplete>) {}
 }
 
 /// Whether a search has to stop.
 pub type Over = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// What every argument about a model must know. There are no defaults, so that no wrapper forgets one.
+/// What every argument about a model must know. There are no defaults, so that no wrapper forgets
+/// one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Traits {
-    /// Why a thread's mere presence may block a step, if it may: then larger configurations can do *less*, and only bounded
-    /// search answers exactly.
+    /// Why a thread's mere presence may block a step, if it may: then larger configurations can
+    /// do *less*, and only bounded search answers exactly.
     pub blocking: Option<String>,
     /// Whether some step leaves more threads than it takes.
     pub spawns: bool,
@@ -181,8 +194,8 @@ pub struct Traits {
 
 /// A thread template: which steps there are. See the module documentation for the laws.
 ///
-/// The first four methods say what the system is and have no defaults; the others are capabilities that a model may lack, and that
-/// cost answers, never wrong ones.
+/// The first four methods say what the system is and have no defaults; the others are capabilities
+/// that a model may lack, and that cost answers, never wrong ones.
 pub trait Model: Describe + Send + Sync {
     /// Appends the steps that a thread at `l` leads in shared state `s`, in a fixed order.
     ///
@@ -195,7 +208,8 @@ pub trait Model: Describe + Send + Sync {
     /// What every argument about the model must know.
     fn traits(&self) -> Traits;
 
-    /// What steps do to bystanders, if some step has [`Bystanders::Transfer`] or [`Bystanders::WakeOne`]: then accelerations are not exact.
+    /// What steps do to bystanders, if some step has [`Bystanders::Transfer`] or
+    /// [`Bystanders::WakeOne`]: then accelerations are not exact.
     fn transfers(&self) -> Option<&dyn Transfers>;
 
     /// How states that stand for sets are compared; `None` if states are plain, equal or different.
@@ -224,7 +238,8 @@ pub trait Model: Describe + Send + Sync {
 
 /// What becomes of bystanders.
 pub trait Transfers {
-    /// Appends what may become of a bystander at `l` when `step` (with [`Bystanders::Transfer`]) fires: `None` means that it vanishes.
+    /// Appends what may become of a bystander at `l` when `step` (with [`Bystanders::Transfer`])
+    /// fires: `None` means that it vanishes.
     ///
     /// No fate at all means that its mere presence blocks the step; see [`Traits::blocking`].
     fn bystander(&self, step: &Step, l: Local, out: &mut Vec<Option<Local>>) -> Result<(), Incomplete>;
@@ -245,11 +260,12 @@ pub trait Transfers {
 
 /// The steps into a state, and where bystanders came from.
 pub trait Predecessors {
-    /// Appends the steps that end in (a part of) `s` and leave some thread, active, created, woken or carried along, at (a part of) `l`.
+    /// Appends the steps that end in (a part of) `s` and leave some thread, active, created, woken
+    /// or carried along, at (a part of) `l`.
     fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
 
-    /// Appends the steps that end in `s` and may have begun in another shared state, wherever their threads end;
-    /// and those that take no thread.
+    /// Appends the steps that end in `s` and may have begun in another shared state, wherever their
+    /// threads end; and those that take no thread.
     fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete>;
 
     /// Appends where a bystander that is at `l` after `step` may have been before.
@@ -287,10 +303,12 @@ pub trait SetStates {
     /// The concrete local states that are in both sets, if there are any.
     fn meet_local(&self, a: Local, b: Local) -> Option<Local>;
 
-    /// Two local states of which one is within the other have the same class; used to rule out comparisons quickly.
+    /// Two local states of which one is within the other have the same class; used to rule out
+    /// comparisons quickly.
     fn local_class(&self, l: Local) -> u64;
 
-    /// Of two different local states of one class and one shape, neither is within the other; used to rule out comparisons quickly.
+    /// Of two different local states of one class and one shape, neither is within the other; used
+    /// to rule out comparisons quickly.
     fn local_shape(&self, l: Local) -> u64 {
         l.0
     }
@@ -338,14 +356,15 @@ pub trait SetStates {
         false
     }
 
-    /// The local state, with every value open that no thread will ever read again: two states of which the same is left can do the same, and
-    /// after it the same is left of them.
+    /// The local state, with every value open that no thread will ever read again: two states of
+    /// which the same is left can do the same, and after it the same is left of them.
     fn forget(&self, l: Local) -> Local {
         l
     }
 
-    /// A part of the states `step` starts from, out of each of which it can lead its thread into `to` and `put`, with a new thread in
-    /// `spawn`; `None` if there is none. How a run over sets is narrowed down to a concrete one, back to front.
+    /// A part of the states `step` starts from, out of each of which it can lead its thread into
+    /// `to` and `put`, with a new thread in `spawn`; `None` if there is none. How a run over sets
+    /// is narrowed down to a concrete one, back to front.
     fn narrow(
         &self,
         step: &Step,
@@ -357,10 +376,12 @@ pub trait SetStates {
     /// A part of `before`, out of each of which a bystander of `step` can go to `after`.
     fn narrow_bystander(&self, step: &Step, before: Local, after: Local) -> Option<Local>;
 
-    /// As [`Model::post`], but with the values of variables that no thread will ever read again, which `post` may leave open: for people.
+    /// As [`Model::post`], but with the values of variables that no thread will ever read again,
+    /// which `post` may leave open: for people.
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete>;
 
-    /// Appends parts of `s` and `l` that together are all those in which a thread there can lead a step or violate an assertion, whatever other threads there are.
+    /// Appends parts of `s` and `l` that together are all those in which a thread there can lead a
+    /// step or violate an assertion, whatever other threads there are.
     ///
     /// By default every member is tried.
     fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {
@@ -375,7 +396,8 @@ pub trait SetStates {
         complete
     }
 
-    /// From now on, calls that take long ask whether to stop, and then list too few steps and say so.
+    /// From now on, calls that take long ask whether to stop, and then list too few steps and say
+    /// so.
     fn obey(&self, over: Option<Over>);
 
     /// The model itself, for engines made for one kind of model: the symbolic ones encode programs.
@@ -393,11 +415,13 @@ pub trait Footprints {
 
 /// States as bytes that a later process can read.
 pub trait Persist {
-    /// What the states given out so far mean, where they are numbers in a table that grows. Empty where a state says by itself what it means.
+    /// What the states given out so far mean, where they are numbers in a table that grows. Empty
+    /// where a state says by itself what it means.
     fn export_states(&self) -> Vec<u8>;
 
-    /// Restores what [`Persist::export_states`] wrote in an earlier process, so that states mean the same in this one. `false` if that is not
-    /// possible, e.g. because a state that this process has given out means something else there.
+    /// Restores what [`Persist::export_states`] wrote in an earlier process, so that states mean
+    /// the same in this one. `false` if that is not possible, e.g. because a state that this
+    /// process has given out means something else there.
     fn import_states(&self, states: &[u8]) -> bool;
 
     /// A shared state as bytes that mean the same in every process that has read the same input.
@@ -432,10 +456,12 @@ pub trait Describe {
     /// Where a thread in this state is, if the input has lines for that.
     fn place(&self, l: Local) -> Option<Place>;
 
-    /// What the step's statement or transition looks like in the input, with its line if it has one.
+    /// What the step's statement or transition looks like in the input, with its line if it has
+    /// one.
     fn edge_place(&self, edge: Edge) -> Place;
 
-    /// Where control goes by this edge, in words (`line 12`), if the statement has other ways to go on: which branch was taken.
+    /// Where control goes by this edge, in words (`line 12`), if the statement has other ways to go
+    /// on: which branch was taken.
     fn way(&self, _edge: Edge) -> Option<String> {
         None
     }
@@ -451,17 +477,20 @@ pub trait Describe {
         None
     }
 
-    /// The bits of a shared state, if [`Describe::shared_values`] shows several of them as one value; else nothing.
+    /// The bits of a shared state, if [`Describe::shared_values`] shows several of them as one
+    /// value; else nothing.
     fn shared_bits(&self, _s: Shared) -> Vec<(String, String)> {
         Vec::new()
     }
 
-    /// The bits of a local state, if [`Describe::local_values`] shows several of them as one value; else nothing.
+    /// The bits of a local state, if [`Describe::local_values`] shows several of them as one value;
+    /// else nothing.
     fn local_bits(&self, _l: Local) -> Vec<(String, String)> {
         Vec::new()
     }
 
-    /// Every place where a thread could be, if the input has lines for that; also those that control cannot reach.
+    /// Every place where a thread could be, if the input has lines for that; also those that
+    /// control cannot reach.
     fn places(&self) -> Vec<Place> {
         Vec::new()
     }
@@ -485,4 +514,9 @@ pub trait Describe {
 /// `x=1 y=0`
 fn join_values(values: &[(String, String)]) -> String {
     values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a number with its noun: `1 thread`, `2 threads`.
+pub fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -45,14 +45,16 @@ impl Limits {
         }
     }
 
-    /// The same limits with a stop flag of their own: stopping the part leaves the whole running, not the other way round.
+    /// The same limits with a stop flag of their own: stopping the part leaves the whole running,
+    /// not the other way round.
     pub fn part(&self) -> Limits {
         let mut part = self.clone();
         part.stops.insert(0, Arc::default());
         part
     }
 
-    /// Stops after this many ticks: a share that is the same on every machine. It is a part of the share there was before, if there was one.
+    /// Stops after this many ticks: a share that is the same on every machine. It is a part of the
+    /// share there was before, if there was one.
     pub fn work(mut self, ticks: u64) -> Limits {
         self.work.push(Arc::new(AtomicU64::new(ticks)));
         self
@@ -207,7 +209,8 @@ impl<'a> Ticker<'a> {
     }
 }
 
-/// Bytes of memory the process uses now, as the operating system counts them; 0 where it does not say.
+/// Bytes of memory the process uses now, as the operating system counts them; 0 where it does not
+/// say.
 pub fn memory_in_use() -> u64 {
     memory_stats::memory_stats().map_or(0, |m| m.physical_mem as u64)
 }
@@ -216,13 +219,15 @@ pub fn memory_in_use() -> u64 {
 fn private_memory_in_use() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let mut pages = statm.split_whitespace().skip(1).map_while(|n| n.parse::<u64>().ok());
-    // Pages that are resident, and those of files among them. How large a page is stands elsewhere, so their ratio is what counts.
+    // Pages that are resident, and those of files among them. How large a page is stands elsewhere,
+    // so their ratio is what counts.
     let (Some(all), Some(files)) = (pages.next(), pages.next()) else { return memory_in_use() };
     let private = u128::from(all.saturating_sub(files)) * u128::from(memory_in_use());
     (private / u128::from(all.max(1))) as u64
 }
 
-/// The most bytes of memory that the process has used so far; where the operating system does not say, what it uses now.
+/// The most bytes of memory that the process has used so far; where the operating system does not
+/// say, what it uses now.
 pub fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,19 +1,26 @@
-//! Localisation: a model with some of a program's variables left open, and with places of control merged.
+//! Localisation: a model with some of a program's variables left open, and with places of control
+//! merged.
 //!
-//! Let h map every state to another one: of the shared variables and of those of a thread it keeps some and leaves the others open, and a thread's
-//! place becomes that of its representative. The model whose steps are the images of all steps, ⟨s, l⟩ → ⟨s′, l′⟩ as ⟨h(s), h(l)⟩ → ⟨h(s′), h(l′)⟩, simulates
-//! the original, whatever h is: what is not coverable there is not coverable in the original, for any number of threads and for any bound, because
-//! h neither adds nor removes threads. The converse does not hold: a run of the localised model need not be one of the original.
+//! Let h map every state to another one: of the shared variables and of those of a thread it keeps
+//! some and leaves the others open, and a thread's place becomes that of its representative. The
+//! model whose steps are the images of all steps, ⟨s, l⟩ → ⟨s′, l′⟩ as ⟨h(s), h(l)⟩ → ⟨h(s′),
+//! h(l′)⟩, simulates the original, whatever h is: what is not coverable there is not coverable in
+//! the original, for any number of threads and for any bound, because h neither adds nor removes
+//! threads. The converse does not hold: a run of the localised model need not be one of the
+//! original.
 //!
-//! The steps of ⟨s, l⟩ are found by asking the original about the states that h may have mapped there: one cube for each place with the representative of `l`, in which
-//! only what is kept has a value. Original models are exact on cubes, so no step is missed.
+//! The steps of ⟨s, l⟩ are found by asking the original about the states that h may have mapped
+//! there: one cube for each place with the representative of `l`, in which only what is kept has a
+//! value. Original models are exact on cubes, so no step is missed.
 //!
-//! What a step does to bystanders is what some step of the original does that it is the image of. A signal wakes one of those that wait, so either all places of a class
-//! wait or none does.
+//! What a step does to bystanders is what some step of the original does that it is the image of. A
+//! signal wakes one of those that wait, so either all places of a class wait or none does.
 //!
-//! States of the localised model are images: nothing has a value but what is kept. The image of an image is the image itself.
+//! States of the localised model are images: nothing has a value but what is kept. The image of an
+//! image is the image itself.
 //!
-//! The checker builds this model itself from a [`Localisation`], so which variables are kept and which places are merged need not be believed.
+//! The checker builds this model itself from a [`Localisation`], so which variables are kept and
+//! which places are merged need not be believed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,10 +37,13 @@ use crate::{
 /// What is kept of the states of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Localisation {
-    /// A shared state in which exactly the variables that are kept have a value; which one does not matter.
+    /// A shared state in which exactly the variables that are kept have a value; which one does not
+    /// matter.
     pub shared: Shared,
-    /// Classes of places: the representative, with every variable open, and the members, itself among them, in each of which exactly the variables
-    /// that are kept have a value: the same ones in all of them, by their slots. A place in no class stays what it is, with all its variables.
+    /// Classes of places: the representative, with every variable open, and the members, itself
+    /// among them, in each of which exactly the variables that are kept have a value: the same ones
+    /// in all of them, by their slots. A place in no class stays what it is, with all its
+    /// variables.
     pub classes: Vec<(Local, Vec<Local>)>,
 }
 
@@ -65,7 +75,8 @@ pub struct LocalisedModel {
     classes: FxHashMap<u32, Vec<Member>>,
     /// Steps that were asked for: each is made of those of all places of a class.
     steps: Mutex<Listed>,
-    /// The steps of the original that steps are images of, by their edges: they say what bystanders do.
+    /// The steps of the original that steps are images of, by their edges: they say what bystanders
+    /// do.
     originals: Mutex<IndexSet<Step, FxBuildHasher>>,
 }
 
@@ -384,7 +395,8 @@ impl SetStates for LocalisedModel {
         LocalisedModel::cubes(self)
     }
 
-    /// Nothing is narrowed: a step stands for many of the original, some of which may start anywhere in what it takes.
+    /// Nothing is narrowed: a step stands for many of the original, some of which may start
+    /// anywhere in what it takes.
     fn narrow(&self, step: &Step, _: Shared, _: Option<Local>, _: Option<Local>) -> Option<(Shared, Local)> {
         Some((step.from, step.take.entries().first()?.0))
     }

@@ -1,4 +1,5 @@
-//! Configurations in few bytes: how a search stores very many of them, and how what it stored is evidence without a second copy.
+//! Configurations in few bytes: how a search stores very many of them, and how what it stored is
+//! evidence without a second copy.
 
 pub mod pack;
 pub mod region;
@@ -15,14 +16,16 @@ use crate::{Config, Local, Shared};
 
 /// A set of configurations as a search stored them.
 ///
-/// Nothing about the search has to be believed: the set is what [`Packed::iter`] lists, and [`Finder::holds`] finds only what was stored, because the table of a [`store::Store`]
-/// refers to its records alone, and these are what is listed.
+/// Nothing about the search has to be believed: the set is what [`Packed::iter`] lists, and
+/// [`Finder::holds`] finds only what was stored, because the table of a [`store::Store`] refers to
+/// its records alone, and these are what is listed.
 pub struct Packed {
     store: Shards,
     /// The states by their numbers.
     shared: Vec<Shared>,
     locals: Vec<Local>,
-    /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
+    /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where
+    /// there is one.
     pub reduced: bool,
 }
 
@@ -85,7 +88,8 @@ impl Finder<'_> {
         packed.is_some_and(|packed| self.set.store.contains(packed, store::hash(packed)))
     }
 
-    /// The first of these configurations that the set does not hold. They are looked up together: the processor waits for memory once, not once for each.
+    /// The first of these configurations that the set does not hold. They are looked up together:
+    /// the processor waits for memory once, not once for each.
     pub fn first_missing(&mut self, configs: &[Config]) -> Option<usize> {
         let Finder { set, numbering, bytes, sought } = self;
         bytes.clear();

@@ -1,6 +1,8 @@
-//! Conditions on single configurations that need not be upward closed: Boolean combinations of linear comparisons of counts, and "nothing can move".
+//! Conditions on single configurations that need not be upward closed: Boolean combinations of
+//! linear comparisons of counts, and "nothing can move".
 //!
-//! Negation is pushed down to the comparisons when a predicate is built, so there is no case for it: over integers, not `a ≥ n` is `-a ≥ 1 - n`.
+//! Negation is pushed down to the comparisons when a predicate is built, so there is no case for
+//! it: over integers, not `a ≥ n` is `-a ≥ 1 - n`.
 
 use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, OMEGA, Step, semantics};
 
@@ -29,7 +31,8 @@ impl Predicate {
     /// What holds nowhere.
     pub const FALSE: Predicate = Predicate::Any(Vec::new());
 
-    /// The sum of these terms, in any order, is at least `least`; counts are never negative. `None` if a coefficient is too large.
+    /// The sum of these terms, in any order, is at least `least`; counts are never negative. `None`
+    /// if a coefficient is too large.
     pub fn at_least(mut terms: Vec<(Local, i64)>, least: i64) -> Option<Predicate> {
         terms.sort_unstable();
         let mut sum: Sum = Vec::new();
@@ -133,8 +136,8 @@ impl Predicate {
         }
     }
 
-    /// The same in terms of counts alone: over these steps, a configuration is dead if for each of them some local state has too few
-    /// threads. `None` if a step does anything to bystanders.
+    /// The same in terms of counts alone: over these steps, a configuration is dead if for each of
+    /// them some local state has too few threads. `None` if a step does anything to bystanders.
     pub fn counted(&self, steps: &[Step]) -> Option<Predicate> {
         let each = |parts: &[Predicate]| parts.iter().map(|p| p.counted(steps)).collect::<Option<Vec<_>>>();
         Some(match self {
@@ -168,7 +171,8 @@ impl Predicate {
     }
 }
 
-/// The value of a sum. At most 2³² threads in each of 2³² local states, 2⁶³ each: 128 bits are enough.
+/// The value of a sum. At most 2³² threads in each of 2³² local states, 2⁶³ each: 128 bits are
+/// enough.
 pub fn value(sum: &[(Local, i64)], threads: &Bag) -> i128 {
     debug_assert!(threads.entries().iter().all(|e| e.1 != OMEGA), "predicates are about finite counts");
     sum.iter().map(|&(l, n)| i128::from(n) * i128::from(threads.count(l))).sum()

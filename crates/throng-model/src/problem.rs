@@ -26,7 +26,8 @@ pub struct Problem {
     pub bound: Bound,
 }
 
-/// A family of initial configurations: exactly `threads`, and any number of threads in each state of `any`.
+/// A family of initial configurations: exactly `threads`, and any number of threads in each state
+/// of `any`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Initial {
     /// The shared state.
@@ -37,7 +38,8 @@ pub struct Initial {
     pub any: Vec<Local>,
 }
 
-/// What must not be reached: configurations that cover one of `configs`; of these, if there is a formula, those that satisfy it.
+/// What must not be reached: configurations that cover one of `configs`; of these, if there is a
+/// formula, those that satisfy it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Target {
     /// What to call it: `assertions`, `2|1,1`, `mutex L`.
@@ -66,8 +68,9 @@ pub enum Asks {
     Exists,
     /// It is true if the target cannot be reached (`AG`).
     Always,
-    /// Which value of this sum is the largest that is reached. This is no target yet: it has an answer once there are two others, a run to some
-    /// value ([`Asks::Reaches`]) and a proof that none is larger ([`Asks::AtMost`]).
+    /// Which value of this sum is the largest that is reached. This is no target yet: it has an
+    /// answer once there are two others, a run to some value ([`Asks::Reaches`]) and a proof that
+    /// none is larger ([`Asks::AtMost`]).
     Largest(Sum),
     /// That a sum reaches this value; the target is that value.
     Reaches(i64),
@@ -82,19 +85,20 @@ pub enum Bound {
     Any,
     /// At most this many at any time; at the bound, a step creates no thread.
     Threads(u32),
-    /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least number, if that is more); firing
-    /// is not bounded.
+    /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least
+    /// number, if that is more); firing is not bounded.
     Tokens(u32),
 }
 
 impl Problem {
-    /// Whether everything was listed so far: a model that had to leave something out says so from then on, whatever it is asked.
+    /// Whether everything was listed so far: a model that had to leave something out says so from
+    /// then on, whatever it is asked.
     pub fn complete(&self) -> Result<(), Incomplete> {
         self.initial.iter().try_for_each(|family| self.model.post_shared(family.shared, &mut Vec::new()))
     }
 
-    /// The least and the largest number of threads at the start, if that is fixed and no step creates a thread: then the answer is
-    /// about these numbers of threads and no others.
+    /// The least and the largest number of threads at the start, if that is fixed and no step
+    /// creates a thread: then the answer is about these numbers of threads and no others.
     pub fn fixed_threads(&self) -> Option<(u32, u32)> {
         if self.initial.iter().any(|family| !family.any.is_empty()) || self.model.spawns() {
             return None;
@@ -142,7 +146,8 @@ impl Initial {
         found
     }
 
-    /// Shows every member with exactly `total` threads to `found`, which may stop this: there can be very many.
+    /// Shows every member with exactly `total` threads to `found`, which may stop this: there can
+    /// be very many.
     pub fn each_of_size<E>(
         &self,
         total: u32,
@@ -156,8 +161,9 @@ impl Initial {
         spread(&any, more, Config::new(self.shared, self.threads.clone()), found)
     }
 
-    /// Shows `found` every member with at most `most` threads in each state of `any` (or as many as are there in any case), and
-    /// exactly that many in one of them; for `most` 0, the smallest member.
+    /// Shows `found` every member with at most `most` threads in each state of `any` (or as many as
+    /// are there in any case), and exactly that many in one of them; for `most` 0, the smallest
+    /// member.
     pub fn each_of_tokens<E>(
         &self,
         most: u32,
@@ -180,14 +186,16 @@ impl Initial {
         (self.shared == config.shared).then(|| Config::new(self.shared, threads))
     }
 
-    /// The next number after `most` (or the first) for which [`Initial::each_of_tokens`] shows anything.
+    /// The next number after `most` (or the first) for which [`Initial::each_of_tokens`] shows
+    /// anything.
     pub fn next_of_tokens(&self, most: Option<u32>) -> Option<u32> {
         let Some(most) = most else { return Some(0) };
         let least = self.any.iter().map(|&l| self.threads.count(l)).min()?;
         most.max(least).checked_add(1)
     }
 
-    /// The size of the smallest member that is larger than `size` (or of the smallest at all), if there is one.
+    /// The size of the smallest member that is larger than `size` (or of the smallest at all), if
+    /// there is one.
     pub fn next_size(&self, size: Option<u32>) -> Option<u32> {
         let least = self.threads.size();
         match size {
@@ -231,7 +239,8 @@ fn spread<E>(
     Ok(())
 }
 
-/// Every way to fill each of `places` up to at most `most`, and one of them up to exactly that unless that is `done` already.
+/// Every way to fill each of `places` up to at most `most`, and one of them up to exactly that
+/// unless that is `done` already.
 fn fill<E>(
     places: &[Local],
     most: u32,
@@ -275,7 +284,8 @@ impl Target {
         self.name.starts_with(STUCK)
     }
 
-    /// Whether it asks for whole configurations, with no other threads: deadlocks, stuck threads. No engine covers those.
+    /// Whether it asks for whole configurations, with no other threads: deadlocks, stuck threads.
+    /// No engine covers those.
     pub fn is_about_all_threads(&self) -> bool {
         self.is_deadlock() || self.is_stuck()
     }
@@ -285,12 +295,14 @@ impl Target {
         Target { name: name.into(), configs, formula: None }
     }
 
-    /// Whether some concrete configuration of `config` is bad; false also if a formula asks for steps that cannot be listed.
+    /// Whether some concrete configuration of `config` is bad; false also if a formula asks for
+    /// steps that cannot be listed.
     pub fn is_hit(&self, config: &Config, model: &dyn Model) -> bool {
         self.hits(config, model).unwrap_or(false)
     }
 
-    /// Whether some concrete configuration of `config` is bad. If there is a formula, counts must be finite.
+    /// Whether some concrete configuration of `config` is bad. If there is a formula, counts must
+    /// be finite.
     pub fn hits(&self, config: &Config, model: &dyn Model) -> Result<bool, Incomplete> {
         if !self.may_be_hit(config, model) {
             return Ok(false);
@@ -302,7 +314,8 @@ impl Target {
         }
     }
 
-    /// Whether some concrete configuration of `config` covers one of `configs`: all that is bad does.
+    /// Whether some concrete configuration of `config` covers one of `configs`: all that is bad
+    /// does.
     pub fn may_be_hit(&self, config: &Config, model: &dyn Model) -> bool {
         self.configs.iter().any(|bad| config.may_cover(bad, model))
     }

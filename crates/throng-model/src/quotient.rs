@@ -1,22 +1,27 @@
-//! The quotient of a model: equivalent local states are merged, and transient shared states are skipped.
+//! The quotient of a model: equivalent local states are merged, and transient shared states are
+//! skipped.
 //!
 //! # Merged local states
 //!
-//! Let h map each local state to another one, or to none: the thread is removed. For any h, the model with every step ⟨take → put⟩ replaced by
-//! ⟨h(take) → h(put)⟩ simulates the original on the images of its configurations. So what is not coverable there is not coverable in the original. (That the converse
-//! holds as well depends on the choice of h, made in `throng::quotient`.)
+//! Let h map each local state to another one, or to none: the thread is removed. For any h, the
+//! model with every step ⟨take → put⟩ replaced by ⟨h(take) → h(put)⟩ simulates the original on the
+//! images of its configurations. So what is not coverable there is not coverable in the original.
+//! (That the converse holds as well depends on the choice of h, made in `throng::quotient`.)
 //!
 //! # Skipped shared states
 //!
-//! While the shared state is `m`, only steps from `m` can fire. So if nothing starts in `m`, nothing bad is in `m`, and
-//! no cycle of steps stays within such states, a run is a sequence of *paths* between other shared states (and perhaps the beginning of
-//! one more path, which meets nothing bad). A path of steps ⟨take₁→put₁⟩, ⟨take₂→put₂⟩ in which bystanders stay needs exactly
-//! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is a step itself. What is coverable at the other shared states is the
-//! same in both models, for any number of threads. (In nets this is called agglomeration, Berthelot 1986.)
+//! While the shared state is `m`, only steps from `m` can fire. So if nothing starts in `m`,
+//! nothing bad is in `m`, and no cycle of steps stays within such states, a run is a sequence
+//! of *paths* between other shared states (and perhaps the beginning of one more path, which meets
+//! nothing bad). A path of steps ⟨take₁→put₁⟩, ⟨take₂→put₂⟩ in which bystanders stay needs exactly
+//! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is a step itself.
+//! What is coverable at the other shared states is the same in both models, for any number of
+//! threads. (In nets this is called agglomeration, Berthelot 1986.)
 //!
 //! The steps into and out of a skipped state become one step.
 //!
-//! The checker rebuilds this model from a [`QuotientMap`], so that is all that a certificate has to state.
+//! The checker rebuilds this model from a [`QuotientMap`], so that is all that a certificate has to
+//! state.
 
 use std::sync::Arc;
 
@@ -92,7 +97,8 @@ impl QuotientMap {
 /// Steps between merged local states, each once.
 #[derive(Default)]
 pub struct Merged {
-    /// With the place of the first step that becomes it. None: nothing is merged, and they are not copied, because there may be many.
+    /// With the place of the first step that becomes it. None: nothing is merged, and they are not
+    /// copied, because there may be many.
     steps: Option<Vec<(u32, Step)>>,
     alike: Alike,
 }
@@ -116,7 +122,8 @@ fn numbered<'a>(merged: &'a Option<Vec<(u32, Step)>>, listed: &'a [Step]) -> Vec
 pub struct QuotientModel {
     original: Arc<dyn Model>,
     table: Table,
-    /// The steps of the original model that make up each step of the table, by their place in its list. Of those that are alike, the first.
+    /// The steps of the original model that make up each step of the table, by their place in its
+    /// list. Of those that are alike, the first.
     paths: Vec<Places>,
     /// The others.
     alike: Alike,
@@ -208,7 +215,8 @@ impl QuotientModel {
                     Some(false) => continue,
                     Some(true) => {
                         let (&first, others) = from[&path.to].split_first().expect("it leads on");
-                        // Copies count as well: paths that are begun, one at each of many branches, may take more than whole ones.
+                        // Copies count as well: paths that are begun, one at each of many branches,
+                        // may take more than whole ones.
                         total += path.steps.len() * others.len();
                         for &next in others.iter().rev() {
                             open.push(path.clone().then(next)?);
@@ -232,13 +240,15 @@ impl QuotientModel {
         Ok(QuotientModel { original: model.clone(), table, paths, alike })
     }
 
-    /// The steps of the original model that `step` stands for, one after the other; of those that are alike, the first.
+    /// The steps of the original model that `step` stands for, one after the other; of those that
+    /// are alike, the first.
     fn path(&self, step: Edge) -> impl Iterator<Item = (u32, &Step)> {
         let listed = self.original.listed().unwrap_or_default();
         self.paths[step.0 as usize].iter().map(|&i| (i, &listed[i as usize]))
     }
 
-    /// One after the other, what `step` stands for: for each, the steps of the original model that it may be.
+    /// One after the other, what `step` stands for: for each, the steps of the original model that
+    /// it may be.
     pub fn options(&self, step: &Step) -> impl Iterator<Item = impl Iterator<Item = &Step>> {
         let listed = self.original.listed().unwrap_or_default();
         self.path(step.edge).map(|(i, first)| {

@@ -1,20 +1,34 @@
-//! Structural reductions of nets (Berthelot 1986): smaller nets that reach the same numbers of tokens on the places that a question is about.
+//! Structural reductions of nets (Berthelot 1986): smaller nets that reach the same numbers of
+//! tokens on the places that a question is about.
 //!
-//! A net has one shared state, one initial marking, and steps that leave bystanders alone. Some of its places are *visible*: the question is about them. Each
-//! [`Reduction`] says what is done next; it is applied only if its conditions hold. Whatever the net reaches, the smaller net reaches with the same tokens on visible places:
+//! A net has one shared state, one initial marking, and steps that leave bystanders alone. Some of
+//! its places are *visible*: the question is about them. Each [`Reduction`] says what is done next;
+//! it is applied only if its conditions hold. Whatever the net reaches, the smaller net reaches
+//! with the same tokens on visible places:
 //!
-//! - [`Reduction::Prune`]: transitions that can never fire, as a place that they need can never have a token, are removed. So are transitions that do not *matter*: one matters if it changes a
-//!   visible place or adds tokens to a place that one that matters needs. Without the others, those that matter can still fire, as they have at least as many tokens. Then no transition that is left needs a place that does not matter, and such places go, too.
+//! - [`Reduction::Prune`]: transitions that can never fire, as a place that they need can never
+//!   have a token, are removed. So are transitions that do not *matter*: one matters if it changes
+//!   a visible place or adds tokens to a place that one that matters needs. Without the others,
+//!   those that matter can still fire, as they have at least as many tokens. Then no transition
+//!   that is left needs a place that does not matter, and such places go, too.
 //! - [`Reduction::Drop`]: without a place, a net can do at least as much.
-//! - [`Reduction::Post`], of a place p (post-agglomeration): every transition that needs p needs w tokens of it and nothing else, and adds tokens to no visible place; others add
-//!   multiples of w. A transition that takes tokens from p can fire as soon as they are there, and more tokens elsewhere do no harm. So p is always emptied at once: each transition into p is
-//!   followed by one out of p for every w tokens. If there are several out of p, each transition into p adds w tokens only. If there is one, initial tokens of p are moved at the start.
-//! - [`Reduction::Pre`], of a place p (pre-agglomeration): p starts empty, every transition into p adds w tokens to it and nothing elsewhere, and takes tokens from no visible place; others take multiples of w. A transition into p
-//!   can wait until its tokens are needed, and need not fire if they never are. So each transition out of p is preceded by one into p for every w tokens. If there are several into p, each transition out of p takes w tokens only.
+//! - [`Reduction::Post`], of a place p (post-agglomeration): every transition that needs p needs w
+//!   tokens of it and nothing else, and adds tokens to no visible place; others add multiples of w.
+//!   A transition that takes tokens from p can fire as soon as they are there, and more tokens
+//!   elsewhere do no harm. So p is always emptied at once: each transition into p is followed by
+//!   one out of p for every w tokens. If there are several out of p, each transition into p adds w
+//!   tokens only. If there is one, initial tokens of p are moved at the start.
+//! - [`Reduction::Pre`], of a place p (pre-agglomeration): p starts empty, every transition into p
+//!   adds w tokens to it and nothing elsewhere, and takes tokens from no visible place; others take
+//!   multiples of w. A transition into p can wait until its tokens are needed, and need not fire if
+//!   they never are. So each transition out of p is preceded by one into p for every w tokens. If
+//!   there are several into p, each transition out of p takes w tokens only.
 //!
-//! In both cases no transition both takes tokens from p and adds tokens to p. Transitions that do the same are one, and those that change nothing are none.
+//! In both cases no transition both takes tokens from p and adds tokens to p. Transitions that do
+//! the same are one, and those that change nothing are none.
 //!
-//! Conversely, each transition of the smaller net is a sequence of transitions of the original one, so that runs can be lifted ([`ReducedNet::lift`]), unless a place was dropped that mattered.
+//! Conversely, each transition of the smaller net is a sequence of transitions of the original one,
+//! so that runs can be lifted ([`ReducedNet::lift`]), unless a place was dropped that mattered.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,7 +61,8 @@ pub struct Reductions {
     pub steps: Vec<Reduction>,
 }
 
-/// More than this a net must not grow to: entries of what transitions take and put, and transitions that they are made of.
+/// More than this a net must not grow to: entries of what transitions take and put, and transitions
+/// that they are made of.
 const MOST_ENTRIES: usize = 1 << 25;
 
 /// A transition is made of no more than this.
@@ -179,7 +194,8 @@ impl ReducedNet {
         places
     }
 
-    /// What each transition that puts tokens to a place or takes tokens from it puts and takes, by number.
+    /// What each transition that puts tokens to a place or takes tokens from it puts and takes, by
+    /// number.
     pub fn around(&self, l: Local) -> Vec<(u32, u32, u32)> {
         let Some((into, from)) = self.links.get(&l) else { return Vec::new() };
         let both = into.union(from).filter_map(|&i| Some((i, self.transitions[i as usize].as_ref()?)));
@@ -366,7 +382,8 @@ impl ReducedNet {
         Problem { model: Arc::new(table), initial, ..problem.clone() }
     }
 
-    /// The run of the original that a run of the smaller net stands for, as numbers of steps; `None` if it has more than `most`.
+    /// The run of the original that a run of the smaller net stands for, as numbers of steps;
+    /// `None` if it has more than `most`.
     pub fn lift(&self, fired: impl Iterator<Item = u32>, most: usize) -> Option<Vec<u32>> {
         let paths: Vec<&[u32]> = self.each().map(|(_, t)| &t.path[..]).collect();
         let mut run = self.first.clone();
@@ -413,7 +430,8 @@ mod tests {
     /// What transitions take and put.
     type Transitions = Vec<(Bag, Bag)>;
 
-    /// The transitions after these reductions, with place 9 visible, and what the smaller net starts with.
+    /// The transitions after these reductions, with place 9 visible, and what the smaller net
+    /// starts with.
     fn reduced(
         problem: &Problem,
         reductions: &[Reduction],

@@ -6,12 +6,13 @@ use std::borrow::Cow;
 
 use super::{Bag, Bystanders, Config, Incomplete, Local, Model, OMEGA, Predecessors, Shared, Step};
 
-/// Appends all configurations that one `step` of `config` leads to; several if bystanders have a choice, none if
-/// the step is not enabled.
+/// Appends all configurations that one `step` of `config` leads to; several if bystanders have a
+/// choice, none if the step is not enabled.
 ///
-/// With a `bound`, a step that would leave more threads than that creates none (reference 1.5: `start_thread` acts like `skip`);
-/// and if even what it puts back would be too many (a net's transition may put more than it takes), it is not enabled.
-/// An ω of bystanders with several fates becomes ω of each, the least upper bound of what can happen.
+/// With a `bound`, a step that would leave more threads than that creates none (reference 1.5:
+/// `start_thread` acts like `skip`); and if even what it puts back would be too many (a net's
+/// transition may put more than it takes), it is not enabled. An ω of bystanders with several fates
+/// becomes ω of each, the least upper bound of what can happen.
 pub fn fire(
     model: &dyn Model,
     config: &Config,
@@ -115,8 +116,9 @@ pub fn successors(
 
 /// Appends the smallest configurations from which `step` reaches something that covers `config`.
 ///
-/// `step` must come from `pre` or `pre_shared` of a part of `config`, so that it ends within `config.shared`.
-/// Elements may repeat or cover one another; an antichain drops those. There is no thread bound: backward search is for any number.
+/// `step` must come from `pre` or `pre_shared` of a part of `config`, so that it ends within
+/// `config.shared`. Elements may repeat or cover one another; an antichain drops those. There is no
+/// thread bound: backward search is for any number.
 pub fn unfire(
     model: &dyn Model,
     config: &Config,
@@ -143,7 +145,8 @@ pub fn unfire(
     complete
 }
 
-/// The smallest configurations in `from` with `take` from which the bystanders of `step` become `need`.
+/// The smallest configurations in `from` with `take` from which the bystanders of `step` become
+/// `need`.
 fn unmove(
     model: &dyn Model,
     back: &dyn Predecessors,
@@ -176,8 +179,9 @@ fn unmove(
     complete
 }
 
-/// A step that creates a thread brings two at once, the thread that acts and the new one. Where states stand for sets, `pre` was given
-/// what *one* of them must be. If both are needed, only a part of the states before the step leads into both.
+/// A step that creates a thread brings two at once, the thread that acts and the new one. Where
+/// states stand for sets, `pre` was given what *one* of them must be. If both are needed, only a
+/// part of the states before the step leads into both.
 fn with_child(
     model: &dyn Model,
     back: &dyn Predecessors,
@@ -223,8 +227,9 @@ fn wake(model: &dyn Model, step: &Step, rest: &Bag, mut found: impl FnMut(Bag)) 
     }
 }
 
-/// Signal, backward: one of the threads in `need` was woken; or, if none of them still waits, the signal may have been lost
-/// (a waiting thread that we do not ask for makes no difference); else some further waiting thread was woken.
+/// Signal, backward: one of the threads in `need` was woken; or, if none of them still waits, the
+/// signal may have been lost (a waiting thread that we do not ask for makes no difference); else
+/// some further waiting thread was woken.
 fn unwake(model: &dyn Model, back: &dyn Predecessors, step: &Step, need: &Bag, mut found: impl FnMut(Bag)) {
     let mut origins = Vec::new();
     for &(l, _) in need.entries() {
@@ -249,7 +254,8 @@ fn unwake(model: &dyn Model, back: &dyn Predecessors, step: &Step, need: &Bag, m
 
 /// All ways to let each of `fates` (count, possible fates) go its way, added to `base`.
 ///
-/// Those without a choice are not recursed over: there may be many of them, and [`TooMany`] of the others.
+/// Those without a choice are not recursed over: there may be many of them, and [`TooMany`] of the
+/// others.
 fn distribute(mut fates: &[(u32, Vec<Option<Local>>)], mut base: Bag, found: &mut impl FnMut(Bag)) {
     let ((count, options), later) = loop {
         let Some((first, later)) = fates.split_first() else { return found(base) };
@@ -284,7 +290,8 @@ fn distribute(mut fates: &[(u32, Vec<Option<Local>>)], mut base: Bag, found: &mu
     }
 }
 
-/// All smallest remainders of `need` after `brought` threads have each stood in for at most one needed thread they fit.
+/// All smallest remainders of `need` after `brought` threads have each stood in for at most one
+/// needed thread they fit.
 fn without_brought(model: &dyn Model, need: Bag, brought: &[(Local, u32)], out: &mut Vec<Bag>) {
     let Some((&(p, n), later)) = brought.split_first() else {
         if !out.contains(&need) {
@@ -320,7 +327,8 @@ mod tests {
     use super::super::{Describe, Edge, Place, SetStates, Traits, Transfers};
     use super::*;
 
-    /// Local 1 waits and is woken to 2; in a broadcast, a bystander at 5 goes to 6 or 7, one at 8 vanishes, one at 9 blocks.
+    /// Local 1 waits and is woken to 2; in a broadcast, a bystander at 5 goes to 6 or 7, one at 8
+    /// vanishes, one at 9 blocks.
     struct Toy;
 
     impl Model for Toy {

@@ -1,7 +1,9 @@
-//! Views of one thread: which thread states may occur, if one forgets how many threads there are and which occur together.
+//! Views of one thread: which thread states may occur, if one forgets how many threads there are
+//! and which occur together.
 //!
-//! A step is possible if each local state it takes may occur with its shared state; whatever it leaves may occur with the shared state it leads to,
-//! and so may every bystander. This holds every reachable thread state, for any number of threads.
+//! A step is possible if each local state it takes may occur with its shared state; whatever it
+//! leaves may occur with the shared state it leads to, and so may every bystander. This holds every
+//! reachable thread state, for any number of threads.
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
@@ -43,7 +45,8 @@ pub struct Singles {
 }
 
 impl Singles {
-    /// Closes the initial thread states under all steps; more than `most` of them are [`Unknown::NotForThisModel`].
+    /// Closes the initial thread states under all steps; more than `most` of them are
+    /// [`Unknown::NotForThisModel`].
     pub fn of(
         model: &dyn Model,
         initial: &[Initial],

@@ -2,7 +2,8 @@
 
 use crate::{Incomplete, Local, Model, Over, Shared, Step};
 
-/// Questions about a model's states and steps, answered through its capabilities; where a model has none, states are plain and bystanders stay.
+/// Questions about a model's states and steps, answered through its capabilities; where a model has
+/// none, states are plain and bystanders stay.
 impl dyn Model + '_ {
     /// Whether states are plain: then `meets` and `within` are equality.
     pub fn is_exact(&self) -> bool {
@@ -52,7 +53,8 @@ impl dyn Model + '_ {
         self.transfers().and_then(|t| t.woken(l))
     }
 
-    /// Where a thread at `l` goes if `step`, with [`crate::Bystanders::WakeOne`], wakes it; `None` if it cannot.
+    /// Where a thread at `l` goes if `step`, with [`crate::Bystanders::WakeOne`], wakes it; `None`
+    /// if it cannot.
     pub fn woken_by(&self, step: &Step, l: Local) -> Option<Local> {
         self.transfers().filter(|t| t.waits_for(l) == t.wakes(step)).and_then(|t| t.woken(l))
     }

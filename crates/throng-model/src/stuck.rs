@@ -1,10 +1,14 @@
-//! Stuck threads: a reachable configuration with a thread at some place that can never move again, whatever the others do, although they may move.
+//! Stuck threads: a reachable configuration with a thread at some place that can never move again,
+//! whatever the others do, although they may move.
 //!
-//! A lost wake-up is the usual cause. As for a deadlock, one more thread may help, so this is a property of whole configurations, and of what can happen after them: a
-//! thread is stuck if in no configuration that can follow while it stays there it can lead a step, be woken, or be carried elsewhere. This is where that is defined.
+//! A lost wake-up is the usual cause. As for a deadlock, one more thread may help, so this is a
+//! property of whole configurations, and of what can happen after them: a thread is stuck if in no
+//! configuration that can follow while it stays there it can lead a step, be woken, or be carried
+//! elsewhere. This is where that is defined.
 //!
-//! Where states are sets, whether a thread can *ever* move differs between the members of a set. So sets are split into their members here, but for values that no thread
-//! will read again ([`crate::SetStates::forget`]).
+//! Where states are sets, whether a thread can *ever* move differs between the members of a set. So
+//! sets are split into their members here, but for values that no thread will read again
+//! ([`crate::SetStates::forget`]).
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -17,8 +21,9 @@ use crate::{
     Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, deadlock, semantics,
 };
 
-/// What the names of targets that ask for stuck threads begin with. Such a target has the local states to look at, one thread each, whatever the shared state; and, before
-/// them, a configuration with a stuck thread where one was found, for people.
+/// What the names of targets that ask for stuck threads begin with. Such a target has the local
+/// states to look at, one thread each, whatever the shared state; and, before them, a configuration
+/// with a stuck thread where one was found, for people.
 pub const STUCK: &str = "stuck ";
 
 /// The most members that a configuration may be split into.
@@ -45,13 +50,15 @@ enum After {
 }
 
 impl<'m> Stuck<'m> {
-    /// Threads in the states of `target`; a step creates no more than `bound` threads, and what happens beyond `most` is not known.
+    /// Threads in the states of `target`; a step creates no more than `bound` threads, and what
+    /// happens beyond `most` is not known.
     pub fn new(model: &'m dyn Model, target: &'m Target, bound: Option<u32>, most: Option<u32>) -> Stuck<'m> {
         Stuck { model, target, bound, most }
     }
 
-    /// A member of a configuration of `all` with a stuck thread, and the place of that configuration in the list. `all` must be closed under steps but for
-    /// configurations with too many threads.
+    /// A member of a configuration of `all` with a stuck thread, and the place of that
+    /// configuration in the list. `all` must be closed under steps but for configurations with too
+    /// many threads.
     pub fn find<'c>(
         &self,
         all: impl Iterator<Item = &'c Config>,
@@ -95,7 +102,8 @@ impl<'m> Stuck<'m> {
                 open.extend(edges[first..].iter().take_while(|e| e.0 == node).map(|e| e.1));
             }
         }
-        // What is only reached while a thread is followed is a member of `all` as well; the first ones say where.
+        // What is only reached while a thread is followed is a member of `all` as well; the first
+        // ones say where.
         let stuck = (0..origins.len()).find(|&i| !moves[i]);
         Ok(stuck.map(|i| (whole(&nodes[i]), origins[i])))
     }
@@ -223,7 +231,8 @@ fn whole((others, thread): &Followed) -> Config {
     all
 }
 
-/// The members of a local state, without telling apart those that differ in values that no thread will read again.
+/// The members of a local state, without telling apart those that differ in values that no thread
+/// will read again.
 fn live_members(model: &dyn Model, l: Local) -> Vec<Local> {
     let Some(sets) = model.sets() else { return vec![l] };
     sets.members_local(live(sets, l)).into_iter().map(|l| sets.forget(l)).collect()

@@ -1,6 +1,7 @@
 //! A model written out in full: thread-transition systems and nets are born as one.
 //!
-//! Steps are kept once, in input order; `post`, `pre` and `pre_shared` are look-ups in three sorted indices.
+//! Steps are kept once, in input order; `post`, `pre` and `pre_shared` are look-ups in three sorted
+//! indices.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -29,7 +30,8 @@ pub struct Table {
     steps: Vec<Step>,
     /// For each step, what it does to bystanders, sorted; those not listed stay.
     fates: Vec<Vec<(Local, Fate)>>,
-    /// Whether some step moves bystanders, kept while steps are added: this is asked for every step.
+    /// Whether some step moves bystanders, kept while steps are added: this is asked for every
+    /// step.
     moves: bool,
     /// Whether some step creates threads.
     creates: bool,
@@ -157,7 +159,8 @@ impl Table {
         }
     }
 
-    /// Adds a step and gives it its edge number. `fates` says what bystanders do; `step.others` and `step.edge` are set here.
+    /// Adds a step and gives it its edge number. `fates` says what bystanders do; `step.others` and
+    /// `step.edge` are set here.
     pub fn add(&mut self, step: Step, fates: Vec<(Local, Fate)>, place: Place) -> Edge {
         self.push(step, fates, Origin::Place(Box::new(place)))
     }
@@ -426,7 +429,8 @@ fn one_line(passage: &str) -> String {
     text
 }
 
-/// A step of a single thread: `s l -> s' l'`. Broadcast, spawn and the rest are filled in by [`Table::add`] or the caller.
+/// A step of a single thread: `s l -> s' l'`. Broadcast, spawn and the rest are filled in by
+/// [`Table::add`] or the caller.
 pub fn thread_step(from: u64, l: u64, to: u64, m: u64) -> Step {
     Step {
         from: Shared(from),
@@ -444,7 +448,8 @@ pub fn thread_step(from: u64, l: u64, to: u64, m: u64) -> Step {
 mod tests {
     use super::*;
 
-    /// The example of reference 3.7: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
+    /// The example of reference 3.7: a spawner in 0, workers in 1; one worker wins and sends all
+    /// others to 3.
     fn winner() -> Table {
         let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
         let spawn = Step { spawn: Bag::one(Local(1)), ..thread_step(0, 0, 1, 0) };

@@ -1,10 +1,11 @@
 //! Thread identities: gives the threads of a counter-abstracted run names that stay with them.
 //!
-//! Engines count threads and do not distinguish them; a reader wants to follow one. A [`ThreadNames`] starts with
-//! T1 … Tn and replays the steps of a run. Any thread in the right local state may take part in a step, so a
-//! choice is made for the reader: the thread that acted last if possible, else the one with the lowest number. Threads
-//! that a step takes keep their names in what it puts; bystanders are matched to their fates so that the
-//! counts agree with the run.
+//! Engines count threads and do not distinguish them; a reader wants to follow one. A
+//! [`ThreadNames`] starts with T1 … Tn and replays the steps of a run. Any thread in the right
+//! local state may take part in a step, so a choice is made for the reader: the thread that acted
+//! last if possible, else the one with the lowest number. Threads that a step takes keep their
+//! names in what it puts; bystanders are matched to their fates so that the counts agree with the
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -100,9 +101,11 @@ impl ThreadNames {
         self.clone().take(&step.take).map_or_else(Vec::new, |taken| taken.into_iter().map(|t| t.0).collect())
     }
 
-    /// Fires `step`, which leads to `after`, and returns what it does to each thread; the acting threads come first.
+    /// Fires `step`, which leads to `after`, and returns what it does to each thread; the acting
+    /// threads come first.
     ///
-    /// `None` if the step is not enabled or does not lead there, or if there are too many threads; `self` must not be used any more then.
+    /// `None` if the step is not enabled or does not lead there, or if there are too many threads;
+    /// `self` must not be used any more then.
     pub fn step(
         &mut self,
         model: &dyn Model,
@@ -175,7 +178,8 @@ impl ThreadNames {
         Some(taken)
     }
 
-    /// Puts the taken threads back: first those that stay where they were, then the others in order; surplus threads end, missing ones are created.
+    /// Puts the taken threads back: first those that stay where they were, then the others in
+    /// order; surplus threads end, missing ones are created.
     fn put(&mut self, taken: Vec<(ThreadId, Local)>, put: &Bag) -> Vec<Change> {
         let mut places: Vec<Local> = flatten(put).collect();
         let mut fates: Vec<Option<Local>> = vec![None; taken.len()];
@@ -245,8 +249,9 @@ impl ThreadNames {
         }
         let wanted: Vec<Local> = flatten(&wanted).collect();
         let must: Vec<bool> = open.iter().map(|o| !o.2.contains(&None)).collect();
-        // Where a fate stands for a set of states, the run may have chosen some of them. But only if need be: a thread that is known to be in
-        // a part must not be identified with one that may be anywhere in the whole.
+        // Where a fate stands for a set of states, the run may have chosen some of them. But only
+        // if need be: a thread that is known to be in a part must not be identified with one that
+        // may be anywhere in the whole.
         let fit: [&dyn Fn(Local, Local) -> bool; 3] =
             [&|f, l| f == l, &|f, l| model.within_local(l, f), &|f, l| model.meets_local(f, l)];
         let given = fit.iter().find_map(|fit| {
@@ -272,10 +277,12 @@ fn flatten(bag: &Bag) -> impl Iterator<Item = Local> + '_ {
     bag.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l))
 }
 
-/// Bipartite matching: gives each of `wanted` places a thread of its own that `fits`, and each thread that `must` have a place one.
+/// Bipartite matching: gives each of `wanted` places a thread of its own that `fits`, and each
+/// thread that `must` have a place one.
 ///
-/// Augmenting paths, first from the threads, then from the places: an augmenting path never leaves a matched thread or place
-/// unmatched, so both demands can be met one after the other if each can be met alone.
+/// Augmenting paths, first from the threads, then from the places: an augmenting path never leaves
+/// a matched thread or place unmatched, so both demands can be met one after the other if each can
+/// be met alone.
 pub fn assign(
     must: &[bool],
     wanted: usize,

@@ -1,9 +1,10 @@
 //! Any model, written out as a table: every thread state that may occur, with dense numbers.
 //!
-//! Models may compute their steps when asked. This asks for all of them, for every pair of a shared and a local state
-//! in the closure of views of one thread ([`crate::singles`]). It may hold thread states that cannot be reached;
-//! their steps are harmless. States that stand for sets are taken as plain states, which is exact (see
-//! [`crate`]); a target is met by every state that meets one of its own.
+//! Models may compute their steps when asked. This asks for all of them, for every pair of a shared
+//! and a local state in the closure of views of one thread ([`crate::singles`]). It may hold thread
+//! states that cannot be reached; their steps are harmless. States that stand for sets are taken as
+//! plain states, which is exact (see [`crate`]); a target is met by every state that meets one of
+//! its own.
 //!
 //! This is neither a reader nor an engine: writers of the tabular formats use it.
 
@@ -206,7 +207,8 @@ fn spread(bases: &[Bag], places: &[Local], n: u32) -> Result<Vec<Bag>, Unknown> 
     Ok(found.into_iter().collect())
 }
 
-/// Names that are there and unique: missing names are numbered, and equal ones are made different by their numbers.
+/// Names that are there and unique: missing names are numbered, and equal ones are made different
+/// by their numbers.
 fn names(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen: FxHashMap<String, ()> = FxHashMap::default();
     names

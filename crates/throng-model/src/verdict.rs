@@ -64,19 +64,21 @@ impl Target {
 /// Why a target cannot be reached.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Certificate {
-    /// Every reachable configuration within the bound: closed under steps, holds every initial configuration
-    /// of the problem, hits no target.
-    /// Shared, because one set may answer for thousands of targets.
+    /// Every reachable configuration within the bound: closed under steps, holds every initial
+    /// configuration of the problem, hits no target. Shared, because one set may answer for
+    /// thousands of targets.
     Closed(Arc<Vec<Config>>),
-    /// The same as a search stored it. It may be closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
+    /// The same as a search stored it. It may be closed only under the steps of a thread that may
+    /// go first ([`crate::partial_order`]) where there is one.
     Packed(Arc<Packed>),
     /// The same with products of sets instead of configurations.
     Products(Arc<Products>),
-    /// ω-configurations that together cover every configuration that any number of threads can reach: what they cover
-    /// holds every initial configuration, is closed under steps, and hits no target.
+    /// ω-configurations that together cover every configuration that any number of threads can
+    /// reach: what they cover holds every initial configuration, is closed under steps, and hits no
+    /// target.
     Downward(Arc<Vec<Config>>),
-    /// Minimal configurations of a set that is closed upwards and under predecessors: it holds every bad configuration and
-    /// no initial one.
+    /// Minimal configurations of a set that is closed upwards and under predecessors: it holds
+    /// every bad configuration and no initial one.
     Upward(Arc<Vec<Config>>),
     /// No target is built of these views.
     Views(Arc<Views>),
@@ -90,9 +92,11 @@ pub enum Certificate {
     Reduced(Arc<Reductions>, Box<Certificate>),
     /// Evidence about localised models ([`crate::localisation`]), for each bad configuration one.
     Localised(Arc<Vec<LocalProof>>),
-    /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each of them has checked its part; here is only how large it is.
+    /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each of them
+    /// has checked its part; here is only how large it is.
     Spread(Arc<Spread>),
-    /// A proof about the program that the model was made of, in a form of its own. A checker of its own has accepted it; here is only what it is.
+    /// A proof about the program that the model was made of, in a form of its own. A checker of its
+    /// own has accepted it; here is only what it is.
     OfSource(Arc<SourceProof>),
 }
 
@@ -101,17 +105,20 @@ pub enum Certificate {
 pub struct LocalProof {
     /// What is kept.
     pub map: Localisation,
-    /// It is about the bad configurations whose threads are all at the places of these, whatever their variables are.
+    /// It is about the bad configurations whose threads are all at the places of these, whatever
+    /// their variables are.
     pub at: Vec<Local>,
     /// The evidence.
     pub proof: Certificate,
 }
 
-/// Why no reachable configuration of a net satisfies the predicate of a target ([`crate::problem::Target::predicate`]): case by case, a linear
-/// argument (Farkas' lemma for the state equation, strengthened by traps).
+/// Why no reachable configuration of a net satisfies the predicate of a target
+/// ([`crate::problem::Target::predicate`]): case by case, a linear argument (Farkas' lemma for the
+/// state equation, strengthened by traps).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Refutation {
-    /// Sets of local states in which there always is a thread: there is one at the start, and every step that takes one from there puts one there.
+    /// Sets of local states in which there always is a thread: there is one at the start, and every
+    /// step that takes one from there puts one there.
     pub traps: Vec<Vec<Local>>,
     /// A tree of cases, each followed by its parts.
     pub cases: Vec<Case>,
@@ -126,12 +133,14 @@ pub enum Case {
     Linear(Contradiction),
 }
 
-/// A sum that no step increases, and that is larger than at the start wherever some comparisons hold.
+/// A sum that no step increases, and that is larger than at the start wherever some comparisons
+/// hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Contradiction {
     /// What a thread in a local state counts; those that are not listed count nothing.
     pub weights: Sum,
-    /// Comparisons by number, and how often each is used. All of them and of `traps` together are at most the sum, term by term, but ask for more than its value at the start.
+    /// Comparisons by number, and how often each is used. All of them and of `traps` together are
+    /// at most the sum, term by term, but ask for more than its value at the start.
     pub comparisons: Vec<(u32, i64)>,
     /// Traps by number, and how often each is used.
     pub traps: Vec<(u32, i64)>,
@@ -144,18 +153,21 @@ pub struct Relative {
     pub views: Arc<Views>,
     /// Linear invariants: what is reachable has at most the value of some initial configuration.
     pub vectors: Vec<Vector>,
-    /// Minimal configurations of a set that is closed upwards, and closed under those predecessors that the invariants do not rule out: it holds
-    /// every bad configuration that the invariants do not rule out, and no initial one. Empty if they rule out all of them.
+    /// Minimal configurations of a set that is closed upwards, and closed under those predecessors
+    /// that the invariants do not rule out: it holds every bad configuration that the invariants do
+    /// not rule out, and no initial one. Empty if they rule out all of them.
     pub basis: Vec<Config>,
 }
 
-/// A linear function of configurations that no step increases: TSE's equations, turned into a proof (Farkas). A configuration that covers
-/// another has at least its value, because the numbers of local states are not negative.
+/// A linear function of configurations that no step increases: TSE's equations, turned into a proof
+/// (Farkas). A configuration that covers another has at least its value, because the numbers of
+/// local states are not negative.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Vector {
     /// What a shared state counts; those that are not listed count nothing.
     pub shared: Vec<(Shared, i64)>,
-    /// What a thread in a local state counts, never negative; those that are not listed count nothing.
+    /// What a thread in a local state counts, never negative; those that are not listed count
+    /// nothing.
     pub locals: Vec<(Local, i64)>,
 }
 
@@ -186,7 +198,8 @@ impl Certificate {
         }
     }
 
-    /// The same for certificates of one kind that share their evidence, and for no others as long as they exist.
+    /// The same for certificates of one kind that share their evidence, and for no others as long
+    /// as they exist.
     pub fn identity(&self) -> (Discriminant<Certificate>, usize) {
         let address = match self {
             Certificate::Closed(set) | Certificate::Downward(set) | Certificate::Upward(set) => {
@@ -239,7 +252,8 @@ pub struct Products {
     pub locals: Vec<Vec<Local>>,
     /// The products.
     pub members: Vec<Product>,
-    /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where there is one.
+    /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where
+    /// there is one.
     pub reduced: bool,
 }
 
@@ -287,7 +301,8 @@ fn spread(states: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize
     })
 }
 
-/// Every configuration with a shared state in a set and, for each entry, so many threads in the entry's set.
+/// Every configuration with a shared state in a set and, for each entry, so many threads in the
+/// entry's set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Product {
     /// Index into [`Products::shared`].
@@ -305,7 +320,8 @@ pub struct Trace {
     pub steps: Vec<Taken>,
 }
 
-/// A configuration that a run reaches: by a step of the thread state `by` (none: a step that takes no thread) from an earlier one, or as a start.
+/// A configuration that a run reaches: by a step of the thread state `by` (none: a step that takes
+/// no thread) from an earlier one, or as a start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunNode {
     /// The configuration before, as place in a list; none at the start.
@@ -356,7 +372,8 @@ pub enum Unknown {
     Cancelled,
     /// The share of work it was given is used up.
     Work,
-    /// The engine gave up at this many threads (or tokens); up to there the target is not reachable.
+    /// The engine gave up at this many threads (or tokens); up to there the target is not
+    /// reachable.
     Bound(u32),
     /// Everything was explored, but nothing was asked (`throng::engine::exhaust`).
     Explored,

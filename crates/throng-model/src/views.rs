@@ -1,7 +1,10 @@
-//! Views, i.e. shared states with at most two threads, in few bytes: how pair views are evidence without being listed one by one.
+//! Views, i.e. shared states with at most two threads, in few bytes: how pair views are evidence
+//! without being listed one by one.
 //!
-//! Local states have numbers. For each shared state there is a relation: which of them may be there together, as rows of bits ([`crate::bits`]). Equal
-//! rows of a shared state are kept once, so that neither many states that all may be there together nor many that hardly meet cost more than they say.
+//! Local states have numbers. For each shared state there is a relation: which of them may be there
+//! together, as rows of bits ([`crate::bits`]). Equal rows of a shared state are kept once, so that
+//! neither many states that all may be there together nor many that hardly meet cost more than they
+//! say.
 
 use std::hash::{Hash, Hasher};
 use std::iter;
@@ -12,8 +15,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use crate::bits::{Bits, Row, members};
 use crate::{Config, Local, Shared};
 
-/// Views that hold every view of every initial configuration and are closed under steps as `throng::engine::views` says; whether that is so is for the
-/// checker to find out.
+/// Views that hold every view of every initial configuration and are closed under steps as
+/// `throng::engine::views` says; whether that is so is for the checker to find out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Views {
     locals: IndexSet<Local, FxBuildHasher>,
@@ -23,7 +26,8 @@ pub struct Views {
 /// The views with one shared state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// The local states that may occur, by number: places, words, and how many come before each place.
+    /// The local states that may occur, by number: places, words, and how many come before each
+    /// place.
     places: Box<[u32]>,
     here: Box<[u64]>,
     before: Box<[u32]>,
@@ -41,14 +45,16 @@ enum Rows {
     Sparse { ends: Box<[u32]>, places: Box<[u32]>, words: Box<[u64]> },
 }
 
-/// Views with one shared state, as certificates write them: each state of `left` and `right` alone, and each of `left` together with each of `right`.
+/// Views with one shared state, as certificates write them: each state of `left` and `right` alone,
+/// and each of `left` together with each of `right`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
     /// The shared state.
     pub shared: Shared,
     /// Local states,
     pub left: Vec<Local>,
-    /// and those that may be there together with each of them. None: each of `left` with each of `left`.
+    /// and those that may be there together with each of them. None: each of `left` with each of
+    /// `left`.
     pub right: Option<Vec<Local>>,
 }
 
@@ -126,7 +132,8 @@ impl Group {
         }
     }
 
-    /// For each of the 64 states of a place the word of its row at another place; 0 if it does not occur.
+    /// For each of the 64 states of a place the word of its row at another place; 0 if it does not
+    /// occur.
     fn tile(&self, words: &[u64], p: usize, q: usize) -> [u64; 64] {
         let mut tile = [0; 64];
         for (n, &row) in members(self.here[p]).zip(&self.row_of[self.before[p] as usize..]) {
@@ -193,7 +200,8 @@ impl Group {
     }
 }
 
-/// Rows become columns: the upper right and the lower left quarter change places, then those of each quarter, and so on.
+/// Rows become columns: the upper right and the lower left quarter change places, then those of
+/// each quarter, and so on.
 fn transposed(mut tile: [u64; 64]) -> [u64; 64] {
     let (mut width, mut mask) = (32, u64::MAX >> 32);
     while width > 0 {
@@ -214,7 +222,8 @@ pub struct Builder {
     views: Views,
     all: Bits,
     row_of: Vec<u32>,
-    /// Rows, one behind the other, and by a hash, so that equal ones are found. If two hashes are the same, a row may be kept twice.
+    /// Rows, one behind the other, and by a hash, so that equal ones are found. If two hashes are
+    /// the same, a row may be kept twice.
     ends: Vec<u32>,
     places: Vec<u32>,
     words: Vec<u64>,
@@ -228,7 +237,8 @@ impl Builder {
         Builder { views: Views { locals, groups: IndexMap::default() }, ..Builder::default() }
     }
 
-    /// A row for local states of the next shared state: who may be there together with each of them. The words are sorted by place, and none is 0.
+    /// A row for local states of the next shared state: who may be there together with each of
+    /// them. The words are sorted by place, and none is 0.
     pub fn row(&mut self, words: impl Iterator<Item = (u32, u64)> + Clone) -> u32 {
         let mut hasher = FxHasher::default();
         words.clone().for_each(|word| word.hash(&mut hasher));
@@ -249,7 +259,8 @@ impl Builder {
         next
     }
 
-    /// A local state that may occur with the next shared state has this row. They come in ascending order.
+    /// A local state that may occur with the next shared state has this row. They come in ascending
+    /// order.
     pub fn member(&mut self, a: u32, row: u32) {
         self.all.extend([(a / 64, 1 << (a % 64))]);
         self.row_of.push(row);
@@ -300,7 +311,8 @@ impl Builder {
 }
 
 impl Views {
-    /// Views of one thread say nothing about two: all that occur with a shared state may be there together.
+    /// Views of one thread say nothing about two: all that occur with a shared state may be there
+    /// together.
     pub fn of_singles(states: impl IntoIterator<Item = (Shared, Vec<Local>)>) -> Views {
         Views::of_blocks(states.into_iter().map(|(shared, left)| Block { shared, left, right: None }))
     }
@@ -373,7 +385,8 @@ impl Views {
         self.groups.is_empty()
     }
 
-    /// Whether they are about single threads: all that occur with a shared state may be there together.
+    /// Whether they are about single threads: all that occur with a shared state may be there
+    /// together.
     pub fn are_single(&self) -> bool {
         self.groups.values().all(Group::is_single)
     }
@@ -410,7 +423,8 @@ impl Views {
 }
 
 impl Builder {
-    /// The rows and members of some blocks with one shared state. `facing` has an empty list for each local state, before and after.
+    /// The rows and members of some blocks with one shared state. `facing` has an empty list for
+    /// each local state, before and after.
     fn add(&mut self, blocks: &[Block], facing: &mut [Vec<u32>]) {
         let number = |ls: &[Local]| -> Vec<u32> {
             ls.iter().map(|l| self.views.number(*l).expect("a local state of a block")).collect()
@@ -444,7 +458,8 @@ impl Builder {
     }
 }
 
-/// Blocks of groups of local states that occur together with the same others, and those others; no local state is in two groups.
+/// Blocks of groups of local states that occur together with the same others, and those others; no
+/// local state is in two groups.
 fn blocks(shared: Shared, mut groups: Vec<(Vec<Local>, Vec<Local>)>) -> Vec<Block> {
     if groups.is_empty() {
         return vec![Block { shared, left: Vec::new(), right: None }];
@@ -475,7 +490,8 @@ mod tests {
 
     use super::*;
 
-    /// Pairs of 200 local states with four shared states: the first with all, the second with few, the third with some that are alike, the last with half of all.
+    /// Pairs of 200 local states with four shared states: the first with all, the second with few,
+    /// the third with some that are alike, the last with half of all.
     fn pairs(seed: u64) -> BTreeSet<(u64, u32, u32)> {
         let mut state = seed;
         let mut random = |below: u64| {

@@ -1,21 +1,23 @@
 //! How fast the explicit engine stores configurations, and how much memory they take.
 //!
-//! `cargo bench --bench explicit [-- JOBS]`. Two generated families: threads that pass a token around a ring of local
-//! states (many configurations per thread state), and threads with many shared states (few).
+//! `cargo bench --bench explicit [-- JOBS]`. Two generated families: threads that pass a token
+//! around a ring of local states (many configurations per thread state), and threads with many
+//! shared states (few).
 
 #![allow(clippy::print_stdout)]
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use throng::engine::Silent;
-use throng::engine::explicit::explore;
+use throng_engine::Silent;
+use throng_engine::explicit::explore;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::table::{Names, Table, thread_step};
 use throng_model::{Bag, Local, Place, Shared};
 
-/// Threads walk around `locals` states; each step also moves a shared counter of `shared` values on.
+/// Threads walk around `locals` states; each step also moves a shared counter of `shared` values
+/// on.
 fn ring(shared: u64, locals: u64, threads: u32) -> Problem {
     let mut table = Table::new(Names::Numbers(shared), Names::Numbers(locals));
     for s in 0..shared {
@@ -36,8 +38,8 @@ fn ring(shared: u64, locals: u64, threads: u32) -> Problem {
     }
 }
 
-/// Nanoseconds this thread has spent on a processor, where the system says so: with other work on the machine,
-/// that is more telling than the time that has passed.
+/// Nanoseconds this thread has spent on a processor, where the system says so: with other work on
+/// the machine, that is more telling than the time that has passed.
 fn on_cpu() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok()

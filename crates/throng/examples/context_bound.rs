@@ -1,9 +1,11 @@
-//! An algorithm that Throng does not ship: context-bounded search (Qadeer and Rehof 2005), against the model trait.
+//! An algorithm that Throng does not ship: context-bounded search (Qadeer and Rehof 2005), against
+//! the model trait.
 //!
-//! Most bugs need few context switches. So search only runs in which the processor goes from one thread to another at most c times,
-//! for c = 0, 1, 2, …; within a context the active thread runs as long as it likes. This is no proof, but it finds bugs early, and it says how many
-//! switches a bug needs. It runs on programs, thread-transition systems and your own types; on nets, a token that a transition puts
-//! somewhere goes on.
+//! Most bugs need few context switches. So search only runs in which the processor goes from one
+//! thread to another at most c times, for c = 0, 1, 2, …; within a context the active thread runs
+//! as long as it likes. This is no proof, but it finds bugs early, and it says how many switches a
+//! bug needs. It runs on programs, thread-transition systems and your own types; on nets, a token
+//! that a transition puts somewhere goes on.
 //!
 //! `cargo run --example context_bound [FILE [THREADS [SWITCHES]]]`
 
@@ -15,10 +17,12 @@ use throng::model::problem::Problem;
 use throng::model::{Config, Local, Model, Step, semantics};
 use throng::{Error, Input, Job};
 
-/// A configuration and whose turn it is; `None` before the first step and after the active thread has ended.
+/// A configuration and whose turn it is; `None` before the first step and after the active thread
+/// has ended.
 type Moment = (Config, Option<Local>);
 
-/// The fewest context switches with which at most `threads` threads reach a bad configuration, if `most` are enough.
+/// The fewest context switches with which at most `threads` threads reach a bad configuration, if
+/// `most` are enough.
 pub fn context_bound(problem: &Problem, threads: u32, most: u32) -> Option<u32> {
     let model = &*problem.model;
     let initial = problem.initial.iter().flat_map(|family| (0..=threads).flat_map(|n| family.of_size(n)));
@@ -37,7 +41,8 @@ pub fn context_bound(problem: &Problem, threads: u32, most: u32) -> Option<u32> 
             }
             layer.extend(active.map(|_| (config, None)));
         }
-        // The next context: any thread may go on. What was there with no active thread was explored in full.
+        // The next context: any thread may go on. What was there with no active thread was explored
+        // in full.
         layer.retain(|moment| seen.insert(moment.clone()));
     }
     None

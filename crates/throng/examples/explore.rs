@@ -1,8 +1,9 @@
 //! Your own exploration algorithm, on every input: the `explore` of IJIT's figure 4.
 //!
-//! The paper shows an algorithm for transition systems and what has to change so that it runs on Boolean programs. Here nothing has to:
-//! [`explore`] is written against the model, and a `.tts`, a `.bp` or a net is a model. No program is translated first;
-//! `image` executes the statements of a program when it is called.
+//! The paper shows an algorithm for transition systems and what has to change so that it runs on
+//! Boolean programs. Here nothing has to: [`explore`] is written against the model, and a `.tts`, a
+//! `.bp` or a net is a model. No program is translated first; `image` executes the statements of a
+//! program when it is called.
 //!
 //! `cargo run --example explore [FILE [THREADS]]`
 
@@ -14,7 +15,8 @@ use throng::model::problem::Problem;
 use throng::model::{Config, semantics};
 use throng::{Error, Input, Job};
 
-/// A reachable configuration that is bad, and how many configurations were seen. `threads` is how many there are at most.
+/// A reachable configuration that is bad, and how many configurations were seen. `threads` is how
+/// many there are at most.
 pub fn explore(problem: &Problem, threads: u32) -> (Option<Config>, usize) {
     let image = |tau: &Config| {
         let mut found = Vec::new();

@@ -1,8 +1,9 @@
 //! A ticket lock as a Rust type, verified for any number of threads.
 //!
-//! Tickets are numbers below `TICKETS` and wrap around. That is fine as long as no more tickets are out than there are numbers: the
-//! correct lock makes a thread wait before it draws. The broken one lets every thread draw, and fails as soon as two threads hold
-//! the same number: with one thread more than there are numbers. No test with fewer threads will ever see it.
+//! Tickets are numbers below `TICKETS` and wrap around. That is fine as long as no more tickets are
+//! out than there are numbers: the correct lock makes a thread wait before it draws. The broken one
+//! lets every thread draw, and fails as soon as two threads hold the same number: with one thread
+//! more than there are numbers. No test with fewer threads will ever see it.
 //!
 //! `cargo run --example ticket_lock`
 

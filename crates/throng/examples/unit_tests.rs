@@ -1,6 +1,7 @@
 //! Models as unit tests: what `cargo test` of a project says when a lock is broken.
 //!
-//! A test verifies for any number of threads, so it needs no loop over sizes and no luck. Of a broken model the message is the run.
+//! A test verifies for any number of threads, so it needs no loop over sizes and no luck. Of a
+//! broken model the message is the run.
 
 #[cfg(test)]
 use throng::{Engine, Input, Job, Limits};

@@ -1,11 +1,12 @@
-//! What a proof says about where threads can be. Some certificates describe everything that can be reached, and perhaps more: what occurs in none of
-//! their members never happens. They were checked, so what is read off them holds.
+//! What a proof says about where threads can be. Some certificates describe everything that can be
+//! reached, and perhaps more: what occurs in none of their members never happens. They were
+//! checked, so what is read off them holds.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::engine::Silent;
-use crate::engine::explicit::explore;
+use throng_engine::Silent;
+use throng_engine::explicit::explore;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::singles::Singles;
@@ -13,7 +14,8 @@ use throng_model::verdict::{Certificate, Products, Verdict};
 use throng_model::views::Views;
 use throng_model::{Config, Local, Shared};
 
-/// One of these shared states, and threads: each in one of these local states, alone or together with others of the same.
+/// One of these shared states, and threads: each in one of these local states, alone or together
+/// with others of the same.
 pub(crate) struct Member<'a> {
     pub shared: Cow<'a, [Shared]>,
     pub threads: Vec<(Cow<'a, [Local]>, bool)>,
@@ -37,8 +39,9 @@ const WORK: u64 = 1 << 17;
 pub(crate) struct Covering<'a>(Cow<'a, Certificate>);
 
 impl<'a> Covering<'a> {
-    /// `search`: if no proof says so, by all configurations within a thread bound, if they are few; else by the thread states that can occur if one
-    /// forgets which occur together, if those are few.
+    /// `search`: if no proof says so, by all configurations within a thread bound, if they are few;
+    /// else by the thread states that can occur if one forgets which occur together, if those are
+    /// few.
     pub fn new(problem: &Problem, verdicts: &'a [Verdict], search: Option<&Limits>) -> Option<Covering<'a>> {
         let mut proofs = verdicts.iter().filter_map(|verdict| match verdict {
             Verdict::Safe(certificate) => Some(certificate),

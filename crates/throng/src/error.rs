@@ -8,7 +8,8 @@ use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::render;
 use throng_model::verdict::Unknown;
 
-/// Why there is no outcome at all. Prints what the command line prints: of a wrong input the position, and the text underlined.
+/// Why there is no outcome at all. Prints what the command line prints: of a wrong input the
+/// position, and the text underlined.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {

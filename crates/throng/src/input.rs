@@ -64,7 +64,8 @@ impl Input {
         Ok(Input { path: PathBuf::new(), reading, loaded, took: began.elapsed() })
     }
 
-    /// Reads the text of a file as an editor has it, which need not be what is on the disk. Files of properties are looked for beside `path`.
+    /// Reads the text of a file as an editor has it, which need not be what is on the disk. Files
+    /// of properties are looked for beside `path`.
     pub fn edited(path: impl AsRef<Path>, text: &str) -> Result<Input, Error> {
         let (path, began) = (path.as_ref(), Instant::now());
         let name = path.display().to_string();
@@ -118,7 +119,8 @@ impl Input {
         self.took
     }
 
-    /// The same input with the values of threads' variables kept, if they are asked for and were not kept.
+    /// The same input with the values of threads' variables kept, if they are asked for and were
+    /// not kept.
     pub(crate) fn with_exact_copies(&self) -> Result<Input, Error> {
         if self.reading.exact_copies {
             return Ok(self.clone());

@@ -1,7 +1,8 @@
 //! The front door: an input, a question about it, and the four things one can do with it.
 //!
-//! A [`Job`] is checked ([`Job::check`]), its thread states are listed ([`Job::reach`]), its cutoff is found ([`Job::cutoff`]), or a certificate
-//! about it is checked ([`Job::certify`]). The command line has no other way to do any of this.
+//! A [`Job`] is checked ([`Job::check`]), its thread states are listed ([`Job::reach`]), its cutoff
+//! is found ([`Job::cutoff`]), or a certificate about it is checked ([`Job::certify`]). The command
+//! line has no other way to do any of this.
 
 mod bounds;
 mod cutoff;
@@ -14,17 +15,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::engine::deadlock::{self, Method};
-use crate::engine::{self, Answer, Silent, Statistics, Watch};
 use crate::error::Error;
 use crate::input::Input;
 use crate::outcome::{Outcome, Phases, Subject};
-use crate::registry::{Engine, Settings};
 use crate::vacuity::vacuous;
 use throng_check::certificate::Document;
 use throng_check::certificate::write::Origin;
 use throng_check::certify::{Asked, Certified, certify};
 use throng_check::rules;
+use throng_engine::deadlock::{self, Method};
+use throng_engine::{self as engine, Answer, Silent, Statistics, Watch};
+use throng_engine::{Engine, Settings};
 use throng_lang::load::Loaded;
 use throng_lang::question::{PosedProblem, Question, SourceDiagnostic};
 use throng_lang::source::Source;
@@ -33,7 +34,8 @@ use throng_model::limits::{Limits, memory_in_use, peak_memory};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Unknown, Verdict};
 
-/// Answers the questions that a file asks: for any number of threads, without limits, all evidence checked.
+/// Answers the questions that a file asks: for any number of threads, without limits, all evidence
+/// checked.
 ///
 /// ```no_run
 /// let outcome = throng::verify("examples/spinlock-broken.bp")?;
@@ -46,23 +48,28 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Outcome, Error> {
     Job::new(&Input::open(path)?).check(Engine::Auto, &Limits::none())
 }
 
-/// A property of an input. Assertions of programs, and targets that an input or a file beside it names, are asked for without being mentioned.
+/// A property of an input. Assertions of programs, and targets that an input or a file beside it
+/// names, are asked for without being mentioned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Property {
     /// Programs: no thread reaches this label.
     NeverAt(String),
-    /// Programs: no two threads are at this label, no thread being inside an atomic section. `A|B`: no two are at these; `A, B`: none is at A while another is at B.
+    /// Programs: no two threads are at this label, no thread being inside an atomic section. `A|B`:
+    /// no two are at these; `A, B`: none is at A while another is at B.
     NeverTwoAt(String),
     /// Programs: `L=2`, at most two threads are at L, no thread being inside an atomic section.
     AtMost(String),
-    /// Programs: `L & x, M & !y`, no thread is at L and sees x true while another is at M and sees y false.
+    /// Programs: `L & x, M & !y`, no thread is at L and sees x true while another is at M and sees
+    /// y false.
     NeverTogether(String),
-    /// Programs: no two threads are about to access this shared variable, one of them to write it, no thread being inside an atomic section.
+    /// Programs: no two threads are about to access this shared variable, one of them to write it,
+    /// no thread being inside an atomic section.
     NoRace(String),
     /// No configuration is reached in which no thread can move although some thread has not ended.
     NoDeadlock,
-    /// Programs: no thread at this place (`L`, `L|M`, or `wait` for all waits) can get stuck there for ever, whatever the others do.
+    /// Programs: no thread at this place (`L`, `L|M`, or `wait` for all waits) can get stuck there
+    /// for ever, whatever the others do.
     NeverStuckAt(String),
     /// Programs: this expression over the shared variables always holds.
     Invariant(String),
@@ -111,7 +118,8 @@ pub struct Job<'a> {
     strict: bool,
     /// Why what is reached is not known, whatever a search finds.
     doubt: Option<Unknown>,
-    /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and [`Job::cutoff`].
+    /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and
+    /// [`Job::cutoff`].
     prepared: [OnceLock<Result<Prepared, Error>>; 2],
 }
 
@@ -295,7 +303,8 @@ impl<'a> Job<'a> {
         self.question(question)
     }
 
-    /// How many threads there may be at any time; of nets, how many tokens for each open initial count.
+    /// How many threads there may be at any time; of nets, how many tokens for each open initial
+    /// count.
     pub fn threads(self, bound: Bound) -> Job<'a> {
         let threads = match bound {
             Bound::Any => None,
@@ -305,7 +314,8 @@ impl<'a> Job<'a> {
         self.question(question)
     }
 
-    /// How messages and advice name what can be set: a program that embeds Throng has names of its own.
+    /// How messages and advice name what can be set: a program that embeds Throng has names of its
+    /// own.
     pub fn vocabulary(self, vocabulary: &'static Vocabulary) -> Job<'a> {
         let prepared = if self.input.is_some() { Default::default() } else { self.prepared };
         Job { question: Question { vocabulary, ..self.question }, prepared, ..self }
@@ -326,7 +336,8 @@ impl<'a> Job<'a> {
         Job { checks: false, ..self }
     }
 
-    /// Looks for vacuity ([`Outcome::vacuous`]) also where the proof does not describe all that can be reached, which costs a search of its own.
+    /// Looks for vacuity ([`Outcome::vacuous`]) also where the proof does not describe all that can
+    /// be reached, which costs a search of its own.
     pub fn strict(self) -> Job<'a> {
         Job { strict: true, ..self }
     }
@@ -367,7 +378,8 @@ impl<'a> Job<'a> {
         Ok(Job { prepared: [OnceLock::from(Ok(prepared)), OnceLock::new()], ..self })
     }
 
-    /// Searches with an engine of Throng, then checks the evidence. Running into a limit is an outcome, not an error.
+    /// Searches with an engine of Throng, then checks the evidence. Running into a limit is an
+    /// outcome, not an error.
     pub fn check(&self, engine: Engine, limits: &Limits) -> Result<Outcome, Error> {
         self.check_by(&*engine.build(&self.settings), limits)
     }
@@ -382,7 +394,8 @@ impl<'a> Job<'a> {
         asked.targets.sort_by_key(Target::is_about_all_threads);
         let mut found: Vec<Target> = Vec::new();
         let mut run = |problem: &Problem, limits: &Limits| {
-            // Engines look at one configuration after another, and whether it is bad; of deadlocks and stuck threads there is more to say.
+            // Engines look at one configuration after another, and whether it is bad; of deadlocks
+            // and stuck threads there is more to say.
             let mut asked = problem.clone();
             asked.targets.retain(|t| !t.is_about_all_threads());
             let of_all = &problem.targets[asked.targets.len()..];
@@ -495,8 +508,9 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Whether a certificate answers this question and is valid. A certificate about a cutoff alone is checked as such unless a property was
-    /// asked for. What is not accepted is [`Error::NotCertified`].
+    /// Whether a certificate answers this question and is valid. A certificate about a cutoff alone
+    /// is checked as such unless a property was asked for. What is not accepted is
+    /// [`Error::NotCertified`].
     pub fn certify(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
         let about_cutoff = self.is_about_cutoff(certificate);
         let prepared = if about_cutoff { self.prepare_listing()? } else { self.prepare()? };
@@ -514,7 +528,8 @@ impl<'a> Job<'a> {
         certificate.targets.is_empty() && certificate.cutoff.is_some() && !asks
     }
 
-    /// Whether a certificate is valid for the question that it states itself, which need not be this one.
+    /// Whether a certificate is valid for the question that it states itself, which need not be
+    /// this one.
     pub fn certify_as_stated(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
         let input = self.input.as_ref().ok_or_else(no_input)?;
         Ok(certify(&Asked::Own(input.loaded()), certificate, limits)?)
@@ -534,7 +549,8 @@ pub(crate) fn obeying<T>(problem: &Problem, limits: &Limits, search: impl FnOnce
     found
 }
 
-/// Why a search ended: the limit that was hit, rather than that the model was stopped because of it.
+/// Why a search ended: the limit that was hit, rather than that the model was stopped because of
+/// it.
 pub(crate) fn hit(limits: &Limits, why: Unknown) -> Unknown {
     limits.check().err().unwrap_or(why)
 }

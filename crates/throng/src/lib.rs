@@ -1,4 +1,5 @@
-//! Throng proves that concurrent programs are safe **for any number of threads**, or shows the execution that breaks them.
+//! Throng proves that concurrent programs are safe **for any number of threads**, or shows the
+//! execution that breaks them.
 //!
 //! ```
 //! # std::env::set_current_dir("../..").unwrap();
@@ -27,28 +28,35 @@
 //!
 //! # The theory on one page
 //!
-//! **Threads.** All threads run the same code. They *share* some finite memory, the shared state s; each has a *local state* l: where it is, and the
-//! values of its own variables. Both are finite. What is not finite is the number of threads, so "try all sizes" never ends.
+//! **Threads.** All threads run the same code. They *share* some finite memory, the shared state s;
+//! each has a *local state* l: where it is, and the values of its own variables. Both are finite.
+//! What is not finite is the number of threads, so "try all sizes" never ends.
 //!
-//! **Counting.** Threads have no names that the code could see. A configuration ⟨s | l₁, …, lₙ⟩ is therefore one shared state and a *multiset* of
-//! local states, that is, a counter for each local state ([`model::Config`]). A step takes some threads, puts others back and changes
-//! the shared state ([`model::Step`]); on counters this is subtraction and addition, as in a Petri net. A `broadcast` moves all
-//! bystanders at once; a `signal` moves one.
+//! **Counting.** Threads have no names that the code could see. A configuration ⟨s | l₁, …, lₙ⟩ is
+//! therefore one shared state and a *multiset* of local states, that is, a counter for each local
+//! state ([`model::Config`]). A step takes some threads, puts others back and changes the shared
+//! state ([`model::Step`]); on counters this is subtraction and addition, as in a Petri net. A
+//! `broadcast` moves all bystanders at once; a `signal` moves one.
 //!
-//! **Covering.** One configuration *covers* another if it has the same shared state and at least as many threads everywhere. What must not happen
-//! is always of the form "some configuration that covers this one": an assertion fails in *some* thread; *two* threads are in
-//! the critical section. The others do not matter.
+//! **Covering.** One configuration *covers* another if it has the same shared state and at least as
+//! many threads everywhere. What must not happen is always of the form "some configuration that
+//! covers this one": an assertion fails in *some* thread; *two* threads are in the critical
+//! section. The others do not matter.
 //!
-//! **Why any number is decidable.** Two facts. *Monotonicity*: a larger configuration can do whatever a smaller one can, and ends up at least as large; a
-//! bystander never blocks a step. *Dickson's lemma*: in every infinite sequence of multisets over a finite set, some element covers
-//! an earlier one. So the configurations from which the target can be covered form a set that is closed upwards, and such a set has
-//! finitely many minimal elements. Start with the target, add minimal predecessors, keep what is minimal; by Dickson's lemma this ends, and the question is
-//! whether an initial configuration covers one of them. (Abdulla, Čerāns, Jonsson, Tsay 1996; Finkel and Schnoebelen 2001.) Systems that test for the
-//! absence of threads are not monotone; they say so ([`model::Traits::blocking`]), and only bounded search takes them.
+//! **Why any number is decidable.** Two facts. *Monotonicity*: a larger configuration can do
+//! whatever a smaller one can, and ends up at least as large; a bystander never blocks a
+//! step. *Dickson's lemma*: in every infinite sequence of multisets over a finite set, some element
+//! covers an earlier one. So the configurations from which the target can be covered form a set
+//! that is closed upwards, and such a set has finitely many minimal elements. Start with the
+//! target, add minimal predecessors, keep what is minimal; by Dickson's lemma this ends, and the
+//! question is whether an initial configuration covers one of them. (Abdulla, Čerāns, Jonsson, Tsay
+//! 1996; Finkel and Schnoebelen 2001.) Systems that test for the absence of threads are not
+//! monotone; they say so ([`model::Traits::blocking`]), and only bounded search takes them.
 //!
-//! **Just in time.** A program with 30 local variables has 2³⁰ local states, and most are never met. No table of steps is made first: an engine asks
-//! the model for the steps from or into a state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*, 2017).
-//! A program's state stands for a *set* of values as long as a variable has not been read.
+//! **Just in time.** A program with 30 local variables has 2³⁰ local states, and most are never
+//! met. No table of steps is made first: an engine asks the model for the steps from or into a
+//! state, and the model executes the statement there, forward or backward (Liu and Wahl, *IJIT*,
+//! 2017). A program's state stands for a *set* of values as long as a variable has not been read.
 //!
 //! **Engines** ([`Engine`]).
 //!
@@ -62,9 +70,10 @@
 //! | [`Engine::Reachability`] | walks, the state equation and exhaustive search of a net | formulas about single markings |
 //! | [`Engine::Auto`] | several of them in turns or side by side; the default | whatever one of them does |
 //!
-//! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first ([`check`]). UNSAFE comes with a run that is
-//! replayed. SAFE comes with a certificate ([`model::verdict::Certificate`]): a set that is closed under steps (or under predecessors), with
-//! all initial configurations on one side and all bad ones on the other.
+//! **Evidence.** No verdict without it, and a small checker that calls no engine looks at it first
+//! ([`check`]). UNSAFE comes with a run that is replayed. SAFE comes with a certificate
+//! ([`model::verdict::Certificate`]): a set that is closed under steps (or under predecessors),
+//! with all initial configurations on one side and all bad ones on the other.
 //!
 //! # Layers
 //!
@@ -74,30 +83,24 @@
 //! your own Rust type ─► template ───────┘
 //! ```
 //!
-//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the checker nothing about either. [`Question`] turns what a user
-//! asks into a [`model::problem::Problem`]; [`Job`] puts the parts together.
+//! Readers ([`lang`]) know nothing about engines, engines nothing about input languages, the
+//! checker nothing about either. [`Question`] turns what a user asks into a
+//! [`model::problem::Problem`]; [`Job`] puts the parts together.
 
-// Hidden modules are for the other crates of this project; they may change at any time.
-#[doc(hidden)]
-#[cfg(feature = "symbolic")]
-pub mod bdd;
-#[doc(hidden)]
-pub mod checkpoint;
 mod covering;
-pub mod engine;
 mod error;
 mod input;
 mod job;
 mod outcome;
-mod quotient;
-mod registry;
+// Hidden: for the other crates of this project; it may change at any time.
 #[doc(hidden)]
 pub mod report;
 mod switches;
 pub mod template;
 mod vacuity;
 
-/// The checker: what accepts or rejects evidence, and certificates as files. All of it is the crate `throng-check`.
+/// The checker: what accepts or rejects evidence, and certificates as files. All of it is the crate
+/// `throng-check`.
 pub mod check {
     #[doc(inline)]
     pub use throng_check::certificate::Document;
@@ -113,7 +116,8 @@ pub mod check {
     pub use throng_check::rules::{Flaw, check, check_all, check_within};
 }
 
-/// Readers and writers: what an input is after reading, and messages about it. All of it is the crate `throng-lang`.
+/// Readers and writers: what an input is after reading, and messages about it. All of it is the
+/// crate `throng-lang`.
 pub mod lang {
     #[doc(inline)]
     pub use throng_lang::load::{Loaded, Rejected};
@@ -127,7 +131,14 @@ pub mod lang {
     pub use throng_lang::write::{Companion, Format as WriteFormat, Refusal, Written, write};
 }
 
-/// What engines and algorithms of your own work on: configurations, steps, models, problems, verdicts. All of it is the crate `throng-model`.
+/// Engines: what answers a problem, and how to write one. All of it is the crate `throng-engine`.
+pub mod engine {
+    #[doc(inline)]
+    pub use throng_engine::{Algorithm, Answer, Attempt, Progress, Silent, Statistics, Watch};
+}
+
+/// What engines and algorithms of your own work on: configurations, steps, models, problems,
+/// verdicts. All of it is the crate `throng-model`.
 pub mod model {
     #[doc(inline)]
     pub use throng_model::{
@@ -137,16 +148,15 @@ pub mod model {
     };
 }
 
-pub use engine::cutoff::{Closed, Cutoff, Level, ThreadState};
-pub use engine::{Answer, Progress, Statistics, Watch};
 pub use error::Error;
 pub use input::Input;
 pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
 pub use outcome::{MemoryModel, Outcome, Phases, Status, Written};
-pub use registry::{Engine, Settings};
 pub use report::cutoff::CutoffOutcome;
 pub use report::reach::ReachOutcome;
 pub use report::text::Options as TextOptions;
+pub use throng_engine::cutoff::{Closed, Cutoff, Level, ThreadState};
+pub use throng_engine::{Answer, Engine, Progress, Settings, Statistics, Watch};
 pub use throng_lang::load::{Format, Reading};
 pub use throng_lang::question::{Question, SourceDiagnostic};
 pub use throng_model::limits::Limits;

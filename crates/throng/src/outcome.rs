@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::engine::Answer;
 use crate::report::{json, sarif, text};
 use crate::switches::{MOST_LOOKS, fewest_switches};
 use serde::Serialize;
 use throng_check::rules;
+use throng_engine::Answer;
 use throng_lang::load::Format;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
@@ -43,7 +43,8 @@ pub struct Outcome {
     pub problem: Problem,
     /// The engine that was asked.
     pub engine: &'static str,
-    /// A verdict with evidence for every target of the problem, in order, and numbers about the search.
+    /// A verdict with evidence for every target of the problem, in order, and numbers about the
+    /// search.
     pub answer: Answer,
     /// Whether the evidence was checked; if so, it stands.
     pub checked: bool,
@@ -57,14 +58,16 @@ pub struct Outcome {
     pub peak_memory: u64,
     /// What is odd about the input or the question.
     pub warnings: Vec<SourceDiagnostic>,
-    /// What makes a proof say less than it seems to: assertions that no thread reaches, assumptions that never hold. Not among the warnings.
+    /// What makes a proof say less than it seems to: assertions that no thread reaches, assumptions
+    /// that never hold. Not among the warnings.
     pub vacuous: Vec<SourceDiagnostic>,
     /// What the verdicts take for granted, in words.
     pub assumptions: Vec<String>,
     /// The memory model that proofs are limited to, if they do not hold for all that the language
     /// allows.
     pub memory_model: Option<MemoryModel>,
-    /// How many threads there are at most at a time, where the program starts them itself and this is known beforehand.
+    /// How many threads there are at most at a time, where the program starts them itself and this
+    /// is known beforehand.
     pub most_threads: Option<u32>,
     /// The certificate that was written, for reports.
     pub certificate: Option<Written>,
@@ -93,7 +96,8 @@ impl Subject {
 }
 
 impl Outcome {
-    /// All verdicts in one: unsafe if any is, else unknown if any is, else safe. That a sum reaches its largest value is an answer, no violation, and does not count.
+    /// All verdicts in one: unsafe if any is, else unknown if any is, else safe. That a sum reaches
+    /// its largest value is an answer, no violation, and does not count.
     pub fn status(&self) -> Status {
         let pairs = self.problem.targets.iter().zip(&self.answer.verdicts);
         let counts = pairs.filter(|(target, _)| !shows_value(target));
@@ -115,7 +119,8 @@ impl Outcome {
         self.is_safe() && self.vacuous.is_empty()
     }
 
-    /// The exit status of a program that answers this question: that of the verdict; of a vacuous proof where [`crate::Job::strict`] asks for more, that of UNKNOWN.
+    /// The exit status of a program that answers this question: that of the verdict; of a vacuous
+    /// proof where [`crate::Job::strict`] asks for more, that of UNKNOWN.
     pub fn exit_code(&self) -> u8 {
         match self.strict && self.is_safe() && !self.is_strictly_safe() {
             true => Status::Unknown.exit_code(),
@@ -131,13 +136,15 @@ impl Outcome {
         if names.is_empty() { self.engine.to_string() } else { names.join(", ") }
     }
 
-    /// How long those of a portfolio's engines took that decided nothing, facts that others used included. With several jobs they overlap.
+    /// How long those of a portfolio's engines took that decided nothing, facts that others used
+    /// included. With several jobs they overlap.
     pub fn thrown_away(&self) -> Duration {
         let idle = self.answer.attempts.iter().filter(|attempt| attempt.decided == 0);
         Duration::from_secs_f64(idle.map(|attempt| attempt.seconds.max(0.0)).sum())
     }
 
-    /// The run into the first target that can be reached. Its states may stand for sets of states; [`Outcome::shown`] has values.
+    /// The run into the first target that can be reached. Its states may stand for sets of states;
+    /// [`Outcome::shown`] has values.
     pub fn trace(&self) -> Option<&Trace> {
         self.answer.verdicts.iter().find_map(|v| match v {
             Verdict::Unsafe(trace) => Some(trace),
@@ -153,8 +160,9 @@ impl Outcome {
         })
     }
 
-    /// The answer for people: runs switch between threads as rarely as possible for what each thread does, and have a value for everything
-    /// that they left open. Once a limit is reached, runs stay in the order in which they were found.
+    /// The answer for people: runs switch between threads as rarely as possible for what each
+    /// thread does, and have a value for everything that they left open. Once a limit is reached,
+    /// runs stay in the order in which they were found.
     ///
     /// The result is for reading. What the checker accepts as evidence is [`Outcome::answer`].
     pub fn shown(&self) -> &Answer {
@@ -204,7 +212,8 @@ impl Outcome {
     }
 }
 
-/// A run with few switches between threads, which the checker has replayed, if the limits allow looking for it; and with concrete values.
+/// A run with few switches between threads, which the checker has replayed, if the limits allow
+/// looking for it; and with concrete values.
 fn readable(
     problem: &Problem,
     target: &Target,
@@ -237,7 +246,8 @@ impl fmt::Debug for Outcome {
     }
 }
 
-/// How long each part of a run took. Where several engines search and check at the same time, their checks are added up.
+/// How long each part of a run took. Where several engines search and check at the same time, their
+/// checks are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Phases {

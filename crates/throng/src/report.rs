@@ -1,5 +1,5 @@
-//! Answers for people and for programs: the verdicts of a run, with the question that was asked, in a form
-//! that [`text`] and [`json`] write down. Nothing here prints.
+//! Answers for people and for programs: the verdicts of a run, with the question that was asked, in
+//! a form that [`text`] and [`json`] write down. Nothing here prints.
 
 pub(crate) mod advice;
 pub mod cutoff;
@@ -17,6 +17,7 @@ pub mod text;
 use std::time::Duration;
 
 use crate::outcome::Outcome;
+pub use throng_model::plural;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Certificate, Trace, Verdict};
 
@@ -33,7 +34,8 @@ pub fn bound_text(bound: Bound) -> String {
     }
 }
 
-/// How many threads there may be, in words: the bound, unless none was asked for and the number never grows.
+/// How many threads there may be, in words: the bound, unless none was asked for and the number
+/// never grows.
 pub fn threads_text(problem: &Problem) -> String {
     match (problem.bound, problem.fixed_threads()) {
         (Bound::Any, Some((least, most))) => format!("{}; no step adds any", range(least, most)),
@@ -58,8 +60,9 @@ fn scope(problem: &Problem, unit: &str) -> String {
     }
 }
 
-/// How many threads there are at most at a time where a program starts them itself: known beforehand, or the largest number in a set
-/// of configurations that is proved to hold all that is reached.
+/// How many threads there are at most at a time where a program starts them itself: known
+/// beforehand, or the largest number in a set of configurations that is proved to hold all that is
+/// reached.
 fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     let Problem { initial, bound, model, .. } = &report.problem;
     let starts_them = model.spawns() && initial.iter().all(|family| family.any.is_empty());
@@ -126,7 +129,8 @@ fn reason(report: &Outcome, verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// What stands behind the name of a target: how it is reached, or for which numbers of threads it is not, or why that is unknown.
+/// What stands behind the name of a target: how it is reached, or for which numbers of threads it
+/// is not, or why that is unknown.
 fn detail(report: &Outcome, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Safe(_) => scope_of(report, verdict),
@@ -145,9 +149,4 @@ pub fn duration(time: Duration) -> String {
         1..60 => format!("{:.2} s", time.as_secs_f64()),
         seconds => format!("{} min {} s", seconds / 60, seconds % 60),
     }
-}
-
-/// `1 thread`, `2 threads`
-pub fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

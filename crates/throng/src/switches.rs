@@ -1,9 +1,11 @@
 //! The same run with fewer switches between threads: for people.
 //!
-//! Engines find runs that are short, not runs that are easy to follow: between two steps of one thread, others may move for no reason. Here the
-//! statements that each thread executes, and their order within the thread, stay; how the threads take turns is searched again, with the
-//! fewest switches first (A*, bounded below by the threads that still have to move). The result has as many steps, starts the same and ends in
-//! the target; the caller replays it with the checker as it does every run.
+//! Engines find runs that are short, not runs that are easy to follow: between two steps of one
+//! thread, others may move for no reason. Here the statements that each thread executes, and their
+//! order within the thread, stay; how the threads take turns is searched again, with the fewest
+//! switches first (A*, bounded below by the threads that still have to move). The result has as
+//! many steps, starts the same and ends in the target; the caller replays it with the checker as it
+//! does every run.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -17,7 +19,8 @@ use throng_model::thread_names::{Role, ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Trace};
 use throng_model::{Bystanders, Config, Edge, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// How often a search may look at a thread, in every moment at those that may move, before it gives up, over all runs of an answer.
+/// How often a search may look at a thread, in every moment at those that may move, before it gives
+/// up, over all runs of an answer.
 pub(crate) const MOST_LOOKS: usize = 80_000;
 
 /// With so many threads, a look at one of them counts twice: what follows is copied for all.
@@ -34,8 +37,9 @@ fn turns(actors: &[usize]) -> usize {
     actors.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
-/// The run with the fewest switches among those in which each thread executes the same statements; `None` if that is this one, or
-/// if the search had to look more than `left` times, which it uses up, or a limit was reached.
+/// The run with the fewest switches among those in which each thread executes the same statements;
+/// `None` if that is this one, or if the search had to look more than `left` times, which it uses
+/// up, or a limit was reached.
 pub(crate) fn fewest_switches(
     problem: &Problem,
     target: &Target,
@@ -58,8 +62,8 @@ pub(crate) fn fewest_switches(
     search.run(trace, start, now, left)
 }
 
-/// What each thread does, which thread moves in each step, and where each thread starts; `None` if steps take several threads or none, as in
-/// nets, or if there are too many threads to name.
+/// What each thread does, which thread moves in each step, and where each thread starts; `None` if
+/// steps take several threads or none, as in nets, or if there are too many threads to name.
 #[expect(clippy::type_complexity, reason = "three lists that belong together for one caller")]
 fn scripts(problem: &Problem, trace: &Trace) -> Option<(Vec<Script>, Vec<usize>, Vec<Option<Local>>)> {
     let mut names = ThreadNames::new(&trace.start.threads)?;
@@ -87,7 +91,8 @@ fn scripts(problem: &Problem, trace: &Trace) -> Option<(Vec<Script>, Vec<usize>,
     Some((scripts, actors, places))
 }
 
-/// A moment of a run: the shared state, where each thread is and how far it is with its script, and which moved last.
+/// A moment of a run: the shared state, where each thread is and how far it is with its script, and
+/// which moved last.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Moment {
     shared: Shared,
@@ -114,7 +119,8 @@ struct Search<'a> {
     target: &'a Target,
     scripts: Vec<Script>,
     bound: Option<u32>,
-    /// What the model says follows: asked once, as many moments have the same thread in the same shared state.
+    /// What the model says follows: asked once, as many moments have the same thread in the same
+    /// shared state.
     steps: FxHashMap<(Shared, Local), Rc<[Step]>>,
     ticker: Ticker<'a>,
 }
@@ -166,8 +172,9 @@ impl Search<'_> {
         &self.scripts[t][now.done[t] as usize..]
     }
 
-    /// Whether another thread, which comes before this one, can take its place: what follows if this one moves also follows, with the two
-    /// exchanged, if that one does. Only of the thread that moved last it matters which one it is.
+    /// Whether another thread, which comes before this one, can take its place: what follows if
+    /// this one moves also follows, with the two exchanged, if that one does. Only of the thread
+    /// that moved last it matters which one it is.
     fn has_twin(&self, now: &Moment, t: usize) -> bool {
         let same = |u: usize| now.places[u] == now.places[t] && self.rest(now, u) == self.rest(now, t);
         now.last != Some(t) && (0..t).any(|u| now.last != Some(u) && same(u))
@@ -218,7 +225,8 @@ impl Search<'_> {
         Some(found)
     }
 
-    /// After the thread itself has moved, and the new one is there; `None` if the step creates another number of threads than it did.
+    /// After the thread itself has moved, and the new one is there; `None` if the step creates
+    /// another number of threads than it did.
     fn moved(
         &self,
         now: &Moment,
@@ -310,7 +318,8 @@ mod tests {
             bound: Bound::Any,
             model: system.table.clone(),
         };
-        // One thread after another. In each of 16 moments that is the thread that moved last, or one of those that wait.
+        // One thread after another. In each of 16 moments that is the thread that moved last, or
+        // one of those that wait.
         let mut left = 32;
         let trace = Trace { start, steps };
         let limits = Limits::none();

@@ -1,7 +1,8 @@
 //! Your own Rust type as a system of threads.
 //!
-//! Describe one thread: what the threads share, what each remembers, where it starts and which [`Move`]s it has. That is a
-//! [`Template`]. A [`System`] is any number of such threads; say what must never happen, and every engine answers, with evidence.
+//! Describe one thread: what the threads share, what each remembers, where it starts and which
+//! [`Move`]s it has. That is a [`Template`]. A [`System`] is any number of such threads; say what
+//! must never happen, and every engine answers, with evidence.
 //!
 //! ```
 //! use throng::template::{Move, Start, System, Template};
@@ -38,11 +39,13 @@
 //!
 //! # How it works
 //!
-//! [`TemplateModel`] gives every value that occurs a number, and these numbers are the states of a [`throng_model::Model`]. Moves are asked for when an engine
-//! asks for steps. Backward search needs predecessors, which a function from states to moves cannot list; the first
-//! time they are asked for, every thread state that may occur is explored once ([`throng_model::singles`], at
-//! most [`TemplateModel::MOST`] of them) and its moves are indexed by where they lead. Steps between thread states that cannot occur are in no run, so
-//! nothing is lost. Types with more thread states than that keep forward engines.
+//! [`TemplateModel`] gives every value that occurs a number, and these numbers are the states of a
+//! [`throng_model::Model`]. Moves are asked for when an engine asks for steps. Backward search
+//! needs predecessors, which a function from states to moves cannot list; the first time they are
+//! asked for, every thread state that may occur is explored once ([`throng_model::singles`], at
+//! most [`TemplateModel::MOST`] of them) and its moves are indexed by where they lead. Steps
+//! between thread states that cannot occur are in no run, so nothing is lost. Types with more
+//! thread states than that keep forward engines.
 
 mod inverse;
 mod model;
@@ -56,7 +59,7 @@ pub use self::model::TemplateModel;
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::Outcome;
-use crate::registry::Engine;
+use throng_engine::Engine;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::Unknown;
@@ -77,14 +80,17 @@ pub trait Template: Send + Sync + 'static {
     /// Where the system starts.
     fn start(&self) -> Start<Self::Shared, Self::Local>;
 
-    /// What a thread at `local` can do in shared state `shared`; always the same, in the same order.
+    /// What a thread at `local` can do in shared state `shared`; always the same, in the same
+    /// order.
     ///
-    /// No move means that it cannot go on for now. It may panic where no thread ever comes: that none does is then proved, too, as a property of its own; a run
-    /// that comes there shows the state.
+    /// No move means that it cannot go on for now. It may panic where no thread ever comes: that
+    /// none does is then proved, too, as a property of its own; a run that comes there shows the
+    /// state.
     fn moves(&self, shared: &Self::Shared, local: &Self::Local) -> Vec<Move<Self::Shared, Self::Local>>;
 }
 
-/// Where a system starts: one shared state, some threads, and states in which any number of further threads may start.
+/// Where a system starts: one shared state, some threads, and states in which any number of further
+/// threads may start.
 #[derive(Clone, Debug)]
 pub struct Start<S, L> {
     shared: S,
@@ -169,7 +175,8 @@ impl<S, L> Move<S, L> {
         self
     }
 
-    /// Needs another thread at `partner`, which goes to `becomes` in the same moment (a rendezvous).
+    /// Needs another thread at `partner`, which goes to `becomes` in the same moment (a
+    /// rendezvous).
     ///
     /// List it among the moves of one of the two only.
     pub fn with(mut self, partner: L, becomes: L) -> Move<S, L> {
@@ -178,7 +185,8 @@ impl<S, L> Move<S, L> {
         self
     }
 
-    /// Takes every other thread from wherever it is, `l`, to `carry(&l)` (a broadcast). Partners and new threads are not carried.
+    /// Takes every other thread from wherever it is, `l`, to `carry(&l)` (a broadcast). Partners
+    /// and new threads are not carried.
     pub fn carrying(self, carry: impl Fn(&L) -> L + Send + Sync + 'static) -> Move<S, L> {
         Move { carry: Some(Arc::new(carry)), ..self }
     }
@@ -239,8 +247,9 @@ impl<T: Template> System<T> {
         self.forbid(name, Never::Two(Box::new(bad)))
     }
 
-    /// These threads, and perhaps more, must never be together in this shared state. Unlike the other properties this one needs no list of all thread
-    /// states, so it can be asked about types that have too many.
+    /// These threads, and perhaps more, must never be together in this shared state. Unlike the
+    /// other properties this one needs no list of all thread states, so it can be asked about types
+    /// that have too many.
     pub fn never_together(
         self,
         name: &str,
@@ -260,14 +269,16 @@ impl<T: Template> System<T> {
         &self.model
     }
 
-    /// The question. A predicate is tried on every thread state that may occur; if these are too many, that is the error.
+    /// The question. A predicate is tried on every thread state that may occur; if these are too
+    /// many, that is the error.
     pub fn problem(&self) -> Result<Problem, Unknown> {
         let targets = self.nevers.iter().map(|(name, never)| {
             let configs = self.configs(never)?;
             Ok(Target::covering(name.clone(), configs))
         });
         let mut targets = targets.collect::<Result<Vec<_>, Unknown>>()?;
-        // What was found to be forbidden is all of it only if no thread comes where the template panics.
+        // What was found to be forbidden is all of it only if no thread comes where the template
+        // panics.
         let panicking = self.model.panicking();
         if !panicking.is_empty() {
             let configs = panicking.into_iter().map(|(s, l)| Config::new(s, Bag::one(l))).collect();
@@ -282,7 +293,8 @@ impl<T: Template> System<T> {
         })
     }
 
-    /// Answers the question with the default engine and without limits; for more control see [`Job::of`].
+    /// Answers the question with the default engine and without limits; for more control see
+    /// [`Job::of`].
     pub fn verify(&self) -> Result<Outcome, Error> {
         Job::of(self.problem()?).check(Engine::Auto, &Limits::none())
     }
@@ -413,7 +425,8 @@ mod tests {
         assert!(tested > 100, "{tested}");
     }
 
-    /// A thread that is in turn; at another one's turn it says that this is impossible, which only knows who forgets nothing.
+    /// A thread that is in turn; at another one's turn it says that this is impossible, which only
+    /// knows who forgets nothing.
     struct Turns {
         last: u8,
     }

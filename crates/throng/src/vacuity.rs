@@ -1,7 +1,8 @@
-//! Proofs that say less than they seem to: an assertion that no thread reaches holds, and so does everything behind an `assume` that never does.
+//! Proofs that say less than they seem to: an assertion that no thread reaches holds, and so does
+//! everything behind an `assume` that never does.
 //!
-//! Read off the proof ([`crate::covering`]), so a warning is as certain as the verdict. What is not said may be vacuous all the same: the proof
-//! may describe more than can be reached.
+//! Read off the proof ([`crate::covering`]), so a warning is as certain as the verdict. What is not
+//! said may be vacuous all the same: the proof may describe more than can be reached.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use throng_model::stuck::STUCK;
 use throng_model::verdict::{Unknown, Verdict};
 use throng_model::{Local, Model, Place, Shared};
 
-/// Warnings about what was proved of a program, as far as the limits allow looking for them; `strict`: also by a search of its own.
+/// Warnings about what was proved of a program, as far as the limits allow looking for them;
+/// `strict`: also by a search of its own.
 pub(crate) fn vacuous(
     problem: &Problem,
     verdicts: &[Verdict],
@@ -90,7 +92,8 @@ fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
     text.strip_prefix(keyword).filter(|rest| rest.starts_with(['(', ' ']))
 }
 
-/// `assume(0)` is how programs say that a thread stops. Starting a thread never waits, whatever the new thread does.
+/// `assume(0)` is how programs say that a thread stops. Starting a thread never waits, whatever the
+/// new thread does.
 fn is_assumption(place: &Place) -> bool {
     if argument(&place.text, "start_thread").is_some() {
         return false;
@@ -136,7 +139,8 @@ impl Seen {
         let mut ticker = Ticker::new(limits);
         let mut seen = Seen::default();
         let mut open: BTreeSet<At> = places.iter().map(|p| (p.line, p.column)).collect();
-        // The beginning and the end of a started statement may be at the same position as the statement.
+        // The beginning and the end of a started statement may be at the same position as the
+        // statement.
         let assumed: BTreeSet<At> =
             places.iter().filter(|p| is_assumption(p)).map(|p| (p.line, p.column)).collect();
         let mut known: FxHashSet<(Shared, Local)> = FxHashSet::default();

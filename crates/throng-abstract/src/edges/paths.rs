@@ -1,7 +1,7 @@
 //! The paths from a place to the next ones: instructions are executed with expressions for values.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use throng_c::goto::{
+use throng_goto::program::{
     self, BinOp, Expr, FUNCTION, Instr, Int, PointerUse, Program, Reg, Violation, address, is_private, next,
 };
 
@@ -240,14 +240,14 @@ impl Builder<'_> {
                 self.open(path, v.register(template, *r));
             }
             Instr::Begins(a, size) => {
-                path.ended.retain(|&o| o != goto::object_of(*a));
+                path.ended.retain(|&o| o != program::object_of(*a));
                 for offset in 0..i64::from(*size) {
                     if let Some(cell) = v.cell(template, a + offset) {
                         self.open(path, cell);
                     }
                 }
             }
-            Instr::Ends(list) => path.ended.extend(list.iter().map(|l| goto::object_of(l.0))),
+            Instr::Ends(list) => path.ended.extend(list.iter().map(|l| program::object_of(l.0))),
             Instr::Pointer(using) => return Ok(self.pointer(from, path, using)),
             Instr::Fail(Violation::Locks, _) | Instr::Acquire(_) | Instr::Release(_) => {}
             Instr::Fail(what, why) => {
@@ -357,7 +357,8 @@ impl Builder<'_> {
         path.values.insert(id, Expr::Reg(INPUT + path.inputs.len() as u32 - 1));
     }
 
-    /// An expression over the variables before the path. Where C leaves its value open, that is an edge of its own.
+    /// An expression over the variables before the path. Where C leaves its value open, that is an
+    /// edge of its own.
     fn value(&mut self, from: usize, path: &mut Path, e: &Expr) -> Expr {
         let (v, template) = (self.variables, self.places[from].template);
         let e = own(&v.fold(template, e), v.own(template) - v.register(template, 0));
@@ -404,7 +405,7 @@ impl Builder<'_> {
     ) -> Result<bool, String> {
         let (v, template) = (self.variables, self.places[from].template);
         if let Expr::Const(a) = a {
-            let gone = path.ended.contains(&goto::object_of(*a));
+            let gone = path.ended.contains(&program::object_of(*a));
             match v.cell(template, *a).filter(|&c| v.ty(c).size == at.size && !gone) {
                 Some(cell) => act(self, path, cell)?,
                 None => {
@@ -425,7 +426,8 @@ impl Builder<'_> {
             candidates.iter().all(|&c| v.cell(template, c).is_some_and(|c| v.ty(c).size == at.size));
         let mut rest = path.clone();
         if let Some((object, size)) = self.large_object(a, candidates.len()) {
-            // Somewhere in a large object: what is read is open, and all that is known about it is lost when it is written.
+            // Somewhere in a large object: what is read is open, and all that is known about it is
+            // lost when it is written.
             let inputs = path.inputs.clone();
             let types = |id| type_in(v, &inputs, id);
             let (plain, wide) = (Expr::Const(address(object, 0)), Int::new(8, false));
@@ -491,7 +493,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The one shared object that an address is computed from, and its size, if it is not split into a few variables.
+    /// The one shared object that an address is computed from, and its size, if it is not split
+    /// into a few variables.
     fn large_object(&mut self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
         let object = object_of(a)?;
         let found = self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
@@ -526,7 +529,7 @@ impl Builder<'_> {
         match i {
             Instr::Load(_, a, _) | Instr::Store(a, ..) => match self.variables.fold(template, a) {
                 Expr::Const(a) => {
-                    let object = goto::object_of(a);
+                    let object = program::object_of(a);
                     (1..FUNCTION).contains(&object)
                         && self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
                 }

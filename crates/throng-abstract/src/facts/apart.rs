@@ -1,20 +1,24 @@
 //! Facts about two threads: at these places, this variable of the one and that of the other differ.
 //!
-//! Tickets are the case in point: a thread takes the value of a shared variable and changes it in the same step, so that no two threads have the same ticket. Such a fact stands for
-//! both orders of the two threads. A variable of a thread may also be a shared one, which others may read, if only steps of this thread write it and no other thread runs the same code ([`owner`]). Where a thread begins there is none, so that only steps between places matter: whichever of the two moves, it has to come to a place
-//! where the fact still holds.
+//! Tickets are the case in point: a thread takes the value of a shared variable and changes it in
+//! the same step, so that no two threads have the same ticket. Such a fact stands for both orders
+//! of the two threads. A variable of a thread may also be a shared one, which others may read, if
+//! only steps of this thread write it and no other thread runs the same code ([`owner`]). Where a
+//! thread begins there is none, so that only steps between places matter: whichever of the two
+//! moves, it has to come to a place where the fact still holds.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use throng_c::goto::{BinOp, Expr, Int, Program};
+use throng_goto::program::{BinOp, Expr, Int, Program};
 
 use crate::edges::{Edge, Graph, To};
 use crate::exclusion::reachable;
 use crate::predicates::{Predicate, used};
 use crate::variables::{INPUT, OTHER};
 
-/// Whenever a thread is at the first place and another at the second, the variable of the one is not equal to that of the other.
+/// Whenever a thread is at the first place and another at the second, the variable of the one is
+/// not equal to that of the other.
 pub type Differs = (usize, usize, u32, u32);
 
 /// Variables that are told apart; more are too many.
@@ -22,7 +26,8 @@ const MOST: usize = 6;
 /// Pairs of places and variables; more are too many.
 const MOST_PAIRS: usize = 20_000;
 
-/// The comparison of two variables of two threads, the one that moves first. It is part of lists of predicates, and is only asked about the thread that moves.
+/// The comparison of two variables of two threads, the one that moves first. It is part of lists of
+/// predicates, and is only asked about the thread that moves.
 pub(super) fn comparison(graph: &Graph, a: u32, b: u32) -> Predicate {
     let template = |id: u32| graph.variables.list[id as usize].template;
     // A shared variable is the same whichever thread moves.
@@ -35,7 +40,8 @@ pub(super) fn comparison(graph: &Graph, a: u32, b: u32) -> Predicate {
     }
 }
 
-/// What holds of two threads, by their places: the one that moves, and a bystander. What is held of one order is held of the other.
+/// What holds of two threads, by their places: the one that moves, and a bystander. What is held of
+/// one order is held of the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Apart {
     /// The variables.
@@ -90,7 +96,8 @@ impl Apart {
         pairs.filter(|&(p, q, a, b)| (p, a) <= (q, b) && !alone(p, q)).collect()
     }
 
-    /// Whether facts are about variables of threads that are at these places, none of which is where threads begin.
+    /// Whether facts are about variables of threads that are at these places, none of which is
+    /// where threads begin.
     pub(super) fn fits(program: &Program, graph: &Graph, facts: &[Differs]) -> bool {
         let owned = |p: usize, a: u32| {
             let place = graph.places.get(p).filter(|_| !is_entry(graph, p));
@@ -161,8 +168,10 @@ impl Apart {
     }
 }
 
-/// The template whose threads a variable is of. A shared variable is of one thread if this is the only one of its template, and no other template has a step that writes it: then
-/// it stays what it is while two other threads, or this one and a bystander of which the bystander moves, are looked at.
+/// The template whose threads a variable is of. A shared variable is of one thread if this is the
+/// only one of its template, and no other template has a step that writes it: then it stays what it
+/// is while two other threads, or this one and a bystander of which the bystander moves, are looked
+/// at.
 fn owner(program: &Program, graph: &Graph, id: u32) -> Option<usize> {
     let variable = graph.variables.list.get(id as usize)?;
     if variable.template.is_some() || graph.variables.is_any_element(id) {
@@ -183,7 +192,8 @@ fn comparison_with_zero(graph: &Graph, a: u32) -> Option<Predicate> {
     Predicate::of(Expr::Bin(BinOp::Ne, a, zero, Int::new(8, true)), &graph.variables)
 }
 
-/// Variables of threads that get the value of a shared variable in a step that changes that, and copies of them; each with the places that such steps lead to.
+/// Variables of threads that get the value of a shared variable in a step that changes that, and
+/// copies of them; each with the places that such steps lead to.
 fn tickets(program: &Program, graph: &Graph) -> Vec<(u32, Vec<usize>)> {
     let shared = |id: u32| id < INPUT && graph.variables.list[id as usize].template.is_none();
     let mut found: BTreeMap<u32, Vec<usize>> = BTreeMap::new();

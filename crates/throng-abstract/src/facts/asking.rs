@@ -1,9 +1,10 @@
-//! The solver about one edge. What holds before a step is given to it only when values that it found contradict it: few comparisons are of use for another one, and
-//! circuits of all of them would take most of the time.
+//! The solver about one edge. What holds before a step is given to it only when values that it
+//! found contradict it: few comparisons are of use for another one, and circuits of all of them
+//! would take most of the time.
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use throng_c::goto::{Expr, Int};
+use throng_goto::program::{Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -66,7 +67,8 @@ impl<'a> Asking<'a> {
         self.encoder.sat.constant(true)
     }
 
-    /// Whether the edge writes a variable of a comparison, of the thread that moves or of a bystander.
+    /// Whether the edge writes a variable of a comparison, of the thread that moves or of a
+    /// bystander.
     pub(super) fn changes(&self, i: u32, side: Side) -> bool {
         let variables = &self.list[i as usize].variables;
         let counts =
@@ -105,7 +107,8 @@ impl<'a> Asking<'a> {
         l
     }
 
-    /// What of `known` contradicts a goal; none if values satisfy all of it, which the solver then has.
+    /// What of `known` contradicts a goal; none if values satisfy all of it, which the solver then
+    /// has.
     pub(super) fn against(&mut self, known: &[Known], goal: Lit) -> Result<Option<Vec<Known>>, Unknown> {
         // What was of use before comes first.
         let (mut given, mut open): (Vec<Known>, Vec<Known>) =
@@ -193,7 +196,8 @@ impl<'a> Asking<'a> {
 /// The types of what occurs in an edge.
 pub(super) type EdgeTypes<'a> = Box<dyn Fn(u32) -> Int + 'a>;
 
-/// Solvers about edges, made when they are asked for; one for all that are alike and follow each other.
+/// Solvers about edges, made when they are asked for; one for all that are alike and follow each
+/// other.
 pub(super) struct Solvers<'a> {
     graph: &'a Graph,
     list: &'a [Predicate],

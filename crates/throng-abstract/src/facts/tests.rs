@@ -7,16 +7,16 @@ use crate::certificate::{self, Document};
 use crate::edges::{Graph, Reading, To};
 use crate::prove::{Ended, attempt};
 use crate::testing::{limits, load};
-use throng_c::Loaded;
+use throng_goto::Query;
 
-fn proved(loaded: &Loaded) -> Option<Document> {
+fn proved(loaded: &Query) -> Option<Document> {
     match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(600)), &mut |_| {}) {
         Ok((graph, Ended::Proved(proof))) => Some(certificate::document(loaded, &graph, &proof)),
         Ok((_, Ended::Found(..))) | Err(_) => None,
     }
 }
 
-fn graph_of(loaded: &Loaded, summarising: bool) -> Graph {
+fn graph_of(loaded: &Query, summarising: bool) -> Graph {
     let reading = Reading { trusting: false, summarising, counting: false };
     Graph::of(&loaded.program, reading).expect("it has a graph")
 }
@@ -100,7 +100,8 @@ fn facts_that_do_not_hold_are_refused() {
     let (mut tried, mut refused) = (0, 0);
     for place in 0..facts.at.len() {
         for k in 0..facts.at[place].len() {
-            // Most of those that are kept are needed by another one, or to rule a violation out; without any other, the rest still stands.
+            // Most of those that are kept are needed by another one, or to rule a violation out;
+            // without any other, the rest still stands.
             let mut fewer = facts.clone();
             fewer.at[place].remove(k);
             tried += 1;
@@ -179,7 +180,8 @@ fn a_fact_about_elements_that_is_not_kept_is_refused() {
     assert!(check(&larger.program, &graph, &facts, &limits()).expect("it is checked").is_some());
 }
 
-/// A thread that comes back to where it was alone is not alone there any more. (No random run shows that here.)
+/// A thread that comes back to where it was alone is not alone there any more. (No random run shows
+/// that here.)
 #[test]
 fn a_loop_that_starts_threads_is_not_before_them() {
     let text = "int x, y;
@@ -199,7 +201,8 @@ int main(void) {
     assert!(ruled_out(&text.replace("while (1)", "")));
 }
 
-/// What `never` says about steps that store somewhere in an array is no fact about the element that a variable stands for.
+/// What `never` says about steps that store somewhere in an array is no fact about the element that
+/// a variable stands for.
 #[test]
 fn the_abstraction_is_not_about_any_element() {
     let loaded = load(SMALL);
@@ -286,7 +289,8 @@ fn facts_about_two_threads_that_do_not_hold_are_refused() {
         assert!(!stands(&fewer), "{:?}", facts.apart[k]);
     }
     let (p, q, a, b) = facts.apart[0];
-    // No other variable of these threads differs there, and none that is shared or another template's is theirs.
+    // No other variable of these threads differs there, and none that is shared or another
+    // template's is theirs.
     for v in (0..graph.variables.list.len() as u32).filter(|v| *v != a) {
         let mut bold = facts.clone();
         bold.apart.push((p, q, v, b));
@@ -309,7 +313,8 @@ fn facts_about_two_threads_that_do_not_hold_are_refused() {
     assert!(check(&shared.program, &graph, &facts, &limits()).expect("it is checked").is_some());
 }
 
-/// The first thread draws a ticket, too, into a variable whose address is taken: memory that others might write.
+/// The first thread draws a ticket, too, into a variable whose address is taken: memory that others
+/// might write.
 const POINTED: &str = "unsigned next, serving, inside;
 void draw(unsigned *to) {
   __VERIFIER_atomic_begin();

@@ -4,13 +4,13 @@ use throng_c::Options;
 fn read(text: &str) -> Result<Vec<String>, Vec<String>> {
     let loaded = throng_c::read(Source::new("test.c", text), text.into(), &Options::default());
     let Ok(loaded) = loaded else { panic!("this is C") };
-    let variables = Variables::of(&loaded.program).expect("it has variables");
-    match offered(&loaded.source, &variables) {
+    let variables = Variables::of(&loaded.query.program).expect("it has variables");
+    match offered(&loaded.query.source, &variables) {
         Ok(list) => Ok(list.iter().map(|p| p.text(&variables)).collect()),
         Err(list) => Err(list
             .iter()
             .map(|d| {
-                let at = d.span.map(|s| loaded.source.position(s.start as usize));
+                let at = d.span.map(|s| loaded.query.source.position(s.start as usize));
                 format!("{at:?} {}", d.message)
             })
             .collect()),

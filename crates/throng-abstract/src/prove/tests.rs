@@ -1,5 +1,5 @@
-//! Programs that create threads without bound: proved with certificates that stand, and that do not when they are changed; and programs
-//! that must not be proved.
+//! Programs that create threads without bound: proved with certificates that stand, and that do not
+//! when they are changed; and programs that must not be proved.
 
 use std::time::Duration;
 
@@ -13,19 +13,20 @@ use crate::prove::{Ended, attempt, is_violation, prove};
 use crate::testing::limits;
 use crate::variables::{INPUT, OTHER};
 use rustc_hash::FxHashMap;
-use throng_c::{Loaded, Options};
+use throng_c::Options;
 use throng_check::certify::Fault;
+use throng_goto::Query;
 use throng_model::limits::Limits;
 
 const MAIN: &str = "
 int main(void) { pthread_t t; while (1) { pthread_create(&t, 0, thread, 0); } }
 ";
 
-fn load(text: &str) -> Loaded {
+fn load(text: &str) -> Query {
     crate::testing::load(&format!("{text}{MAIN}"))
 }
 
-fn proved(loaded: &Loaded) -> Document {
+fn proved(loaded: &Query) -> Document {
     match attempt(&loaded.program, &[], &limits(), &mut |_| {}) {
         Ok((graph, Ended::Proved(proof))) => document(loaded, &graph, &proof),
         Ok((graph, Ended::Found(run, _))) => panic!("a run, violation: {}", is_violation(&graph, &run)),
@@ -34,7 +35,7 @@ fn proved(loaded: &Loaded) -> Document {
 }
 
 /// The same without the facts that come before: these alone would do for small programs.
-fn proved_by_predicates(loaded: &Loaded) -> Document {
+fn proved_by_predicates(loaded: &Query) -> Document {
     let reading = Reading { trusting: false, summarising: true, counting: false };
     let graph = Graph::of(&loaded.program, reading).expect("there is a graph");
     match prove(&loaded.program, &graph, &[], &Facts::none(&graph), &limits(), &mut |_| {}) {
@@ -155,7 +156,7 @@ fn accesses_to_arrays_are_part_of_the_proof_or_named() {
     assert!(proved(&later).trusts_bounds);
 }
 
-fn rejected(loaded: &Loaded, certificate: &Document) {
+fn rejected(loaded: &Query, certificate: &Document) {
     match check(loaded, certificate, &limits()) {
         Err(Fault::Invalid(_)) => {}
         Err(fault) => panic!("{fault}"),
@@ -227,8 +228,9 @@ fn some_step_satisfies(graph: &Graph, list: &[Predicate], n: usize, cube: &Cube)
     })
 }
 
-/// Certificates with one thing changed, and the edge that was changed: a predicate or a fact about a place dropped, predicates swapped, facts about edges dropped,
-/// shortened, negated, or exchanged with those of the edge before.
+/// Certificates with one thing changed, and the edge that was changed: a predicate or a fact about
+/// a place dropped, predicates swapped, facts about edges dropped, shortened, negated, or exchanged
+/// with those of the edge before.
 fn changed_ones(good: &Document) -> Vec<(Document, Option<usize>)> {
     let mut found = Vec::new();
     let mut change = |edge: Option<usize>, act: &dyn Fn(&mut Document)| {
@@ -258,9 +260,9 @@ fn changed_ones(good: &Document) -> Vec<(Document, Option<usize>)> {
     found
 }
 
-/// Each changed certificate, or so many of them, is rejected; or every fact in it holds, as trying steps confirms, and the proof needs no more. How many were rejected, and
-/// how many were tried.
-fn rejected_or_true(loaded: &Loaded, most: usize) -> Option<(usize, usize)> {
+/// Each changed certificate, or so many of them, is rejected; or every fact in it holds, as trying
+/// steps confirms, and the proof needs no more. How many were rejected, and how many were tried.
+fn rejected_or_true(loaded: &Query, most: usize) -> Option<(usize, usize)> {
     let limits = Limits::none().timeout(Duration::from_secs(600));
     let Ok((graph, Ended::Proved(proof))) = attempt(&loaded.program, &[], &limits, &mut |_| {}) else {
         return None;
@@ -318,7 +320,7 @@ fn mutants_of_the_certificates_of_examples_are_rejected_or_true() {
         // Without a preprocessor, there is nothing to read.
         let Ok(loaded) = throng_c::load(&path, &options) else { continue };
         read += 1;
-        if let Some((no, tried)) = rejected_or_true(&loaded, 30) {
+        if let Some((no, tried)) = rejected_or_true(&loaded.query, 30) {
             (proved, refused, all) = (proved + 1, refused + no, all + tried);
         }
     }

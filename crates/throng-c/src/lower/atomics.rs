@@ -4,8 +4,8 @@ use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unatomic, unsupported, wrong};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, Int};
 use crate::types::Ty;
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int};
 
 /// What is taken for granted of an operation that may fail for no reason.
 const NOT_WEAK: &str = "a weak compare-exchange does not fail without a reason";
@@ -48,7 +48,8 @@ impl<'a> Lower<'a> {
         (old, Expr::Reg(r))
     }
 
-    /// Compares and exchanges in one step: whether it did, and the old value. `into`: where the old value goes if not.
+    /// Compares and exchanges in one step: whether it did, and the old value. `into`: where the old
+    /// value goes if not.
     pub(super) fn exchange(
         &mut self,
         p: &Expr,

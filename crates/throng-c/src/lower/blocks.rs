@@ -1,13 +1,13 @@
 //! Blocks, and the lifetimes of local variables in memory.
 //!
-//! A lifetime begins where its block is entered, by whichever way, and ends where it is left: at its end,
-//! by `break`, `continue`, `goto` or `return`. A `goto` or `switch` that passes declarations enters
-//! their scope all the same: the variables are there, without a value.
+//! A lifetime begins where its block is entered, by whichever way, and ends where it is left: at
+//! its end, by `break`, `continue`, `goto` or `return`. A `goto` or `switch` that passes
+//! declarations enters their scope all the same: the variables are there, without a value.
 
 use std::collections::HashMap;
 
 use super::{Block, Declared, Lower};
-use crate::goto::Instr;
+use throng_goto::program::Instr;
 
 impl Lower<'_> {
     /// The lifetime of a variable in memory begins; it ends with the block.

@@ -1,11 +1,12 @@
-//! Functions with a meaning of their own: inputs, assertions, memory; and what threads, locks and atomics are made of.
+//! Functions with a meaning of their own: inputs, assertions, memory; and what threads, locks and
+//! atomics are made of.
 
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::{Lower, Result, Value, unsupported, wrong};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 use crate::types::Ty;
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 
 pub(super) type Args<'a> = &'a [Node<Expression>];
 

@@ -5,8 +5,8 @@ use lang_c::span::Span;
 use super::builtins::Args;
 use super::library::{BYTE, pointee};
 use super::{Lower, Result, Value, unsupported};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, Reg};
 use crate::types::Ty;
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Reg};
 
 /// Loops of at most so many rounds are written out: then it is known which variables are accessed.
 const MOST_ROUNDS: i64 = 64;

@@ -7,9 +7,9 @@ use lang_c::span::{Node, Span};
 
 use super::expressions::has_effects;
 use super::{Lower, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
-use crate::goto::{BinOp, Doubt, Expr, INT, Instr, PTR, Reg};
-use crate::note::Note;
 use crate::types::{Func, Ty};
+use throng_goto::note::Note;
+use throng_goto::program::{BinOp, Doubt, Expr, INT, Instr, PTR, Reg};
 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
         }
         if let Expr::Const(a) = callee.expr {
             return match self.program.name_of(a) {
-                Some(name) if crate::goto::object_of(a) >= crate::goto::FUNCTION => {
+                Some(name) if throng_goto::program::object_of(a) >= throng_goto::program::FUNCTION => {
                     self.call_named(&name, ty, arguments, span)
                 }
                 _ => wrong(span, "this is not a function"),

@@ -6,8 +6,8 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unsupported, wrong};
-use crate::goto::{BinOp, Expr, Instr, Int, PTR};
 use crate::types::{Func, Ty};
+use throng_goto::program::{BinOp, Expr, Instr, Int, PTR};
 
 impl<'a> Lower<'a> {
     pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
@@ -127,8 +127,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A local array whose size is not constant: memory is allocated for it, and its name is the address, which does not change. Says whether the declarator
-    /// is such a one.
+    /// A local array whose size is not constant: memory is allocated for it, and its name is the
+    /// address, which does not change. Says whether the declarator is such a one.
     pub(super) fn variable_array(&mut self, base: &Ty, item: &'a Node<InitDeclarator>) -> Result<bool> {
         let declarator = &item.node.declarator.node;
         let (DeclaratorKind::Identifier(name), Some((last, pointers))) =
@@ -168,7 +168,8 @@ impl<'a> Lower<'a> {
     /// The name and type that a declarator declares.
     pub(super) fn declarator(&mut self, base: Ty, d: &'a Node<Declarator>) -> Result<(Option<String>, Ty)> {
         let mut ty = base;
-        // Pointers come first in the list and bind last; arrays and functions are read from the right.
+        // Pointers come first in the list and bind last; arrays and functions are read from the
+        // right.
         let (pointers, rest): (Vec<_>, Vec<_>) = d
             .node
             .derived

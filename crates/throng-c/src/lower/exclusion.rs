@@ -1,10 +1,11 @@
-//! Places that two threads must not be in at the same time: a variable for each is 1 while a thread is there.
+//! Places that two threads must not be in at the same time: a variable for each is 1 while a thread
+//! is there.
 
 use lang_c::span::Span;
 
 use super::{Lower, Problem, written_name};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, Violation, address};
 use crate::types::Ty;
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Violation, address};
 
 impl Lower<'_> {
     /// The variables that say whether a thread is there.
@@ -36,7 +37,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The thread enters a function that is asked about; not if it is in such a function of the same set already.
+    /// The thread enters a function that is asked about; not if it is in such a function of the
+    /// same set already.
     pub(super) fn enter_function(&mut self, name: &str) -> Option<usize> {
         let place = self.exclusive.iter().position(|(names, _)| names.iter().any(|n| n == name))?;
         self.labels.insert(name.to_string());

@@ -7,9 +7,9 @@ use lang_c::span::{Node, Span};
 
 use super::literals::{character, string_bytes};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse, object_of};
 use crate::preprocess::SAME;
 use crate::types::{Ty, common, promote};
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse, object_of};
 
 const LONG: Int = Int::new(8, true);
 

@@ -5,8 +5,8 @@ use lang_c::span::{Node, Span};
 
 use super::literals::string_bytes;
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
-use crate::goto::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of};
 use crate::types::{Field, Ty};
+use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of};
 
 /// Initial values of scalar parts, by offset, and how many elements an array without a size gets.
 #[derive(Default)]

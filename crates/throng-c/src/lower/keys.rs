@@ -1,13 +1,15 @@
-//! `pthread_key_create` and its like: values that each thread has for itself, and functions that are called with them when it ends.
+//! `pthread_key_create` and its like: values that each thread has for itself, and functions that
+//! are called with them when it ends.
 //!
-//! The values are private memory. What all threads share is a table: how many keys there are, and the function of each.
+//! The values are private memory. What all threads share is a table: how many keys there are, and
+//! the function of each.
 
 use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, PTR};
 use crate::types::Ty;
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, PTR};
 
 /// The most keys.
 const MOST: i64 = 16;
@@ -78,7 +80,8 @@ impl<'a> Lower<'a> {
         Ok(Self::int_value(Expr::Const(0)))
     }
 
-    /// At the end of a thread: each value that is not null goes to the function of its key, until none is left.
+    /// At the end of a thread: each value that is not null goes to the function of its key, until
+    /// none is left.
     pub(super) fn end_keys(&mut self, span: Span) -> Result<()> {
         let Some(keys) = self.keys else { return Ok(()) };
         if keys.ending {

@@ -4,8 +4,8 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::{Lower, Result, Symbol, unsupported, wrong};
-use crate::goto::{INT, Int};
 use crate::types::{Field, Struct, Ty};
+use throng_goto::program::{INT, Int};
 
 /// Where the members of a structure go, as the ABI of x86-64 says.
 struct Layout {

@@ -6,9 +6,9 @@ use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
-use crate::goto::{Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address};
 use crate::library::{Conversion, Precision, Returns, Use, conversions, known};
 use crate::types::{Func, Ty};
+use throng_goto::program::{Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address};
 
 /// Whether a function is one whose result is an input, by its name.
 pub(super) fn is_input(name: &str) -> bool {

@@ -8,9 +8,9 @@ use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
 use super::{Base, Lower, Problem, Result, Symbol, unsupported, wrong};
-use crate::goto::object_of;
-use crate::step::OPEN;
 use crate::types::{Func, Struct, Ty};
+use throng_goto::program::object_of;
+use throng_goto::step::OPEN;
 
 /// The scope of a translation unit.
 #[derive(Default)]
@@ -312,7 +312,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A variable that is declared `extern` only has any value; a definition without one makes it 0.
+    /// A variable that is declared `extern` only has any value; a definition without one makes
+    /// it 0.
     fn define_variable(
         &mut self,
         a: i64,

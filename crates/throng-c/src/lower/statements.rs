@@ -5,8 +5,8 @@ use lang_c::span::{Node, Span};
 
 use super::expressions::calls;
 use super::{Lower, Result, Switch, Value, unsupported, wrong};
-use crate::goto::{BinOp, Expr, INT, Instr, Violation};
 use crate::types::{Ty, promote};
+use throng_goto::program::{BinOp, Expr, INT, Instr, Violation};
 
 impl<'a> Lower<'a> {
     /// A statement; what is wrong with it is recorded, so that one run shows several mistakes.
@@ -113,7 +113,8 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             Statement::Asm(a) => {
-                // A compiler barrier has no instruction in it, and sequential consistency needs none.
+                // A compiler barrier has no instruction in it, and sequential consistency needs
+                // none.
                 let (template, inputs) = match &a.node {
                     AsmStatement::GnuBasic(t) => (&t.node, &[][..]),
                     AsmStatement::GnuExtended(x) if x.outputs.is_empty() => (&x.template.node, &x.inputs[..]),
@@ -127,7 +128,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether there is an access to memory after instruction `from`; if not, the atomic section that begins there does not.
+    /// Whether there is an access to memory after instruction `from`; if not, the atomic section
+    /// that begins there does not.
     pub(super) fn accesses_memory(&mut self, from: usize) -> bool {
         let code = &mut self.current.template.code;
         let accesses = |i: &Instr| matches!(i, Instr::Load(..) | Instr::Store(..));

@@ -1,15 +1,15 @@
 //! Threads, locks and their like.
 //!
-//! They are written with the atomic sections of the goto program, on the first bytes of their objects: 0 is what a static initialiser
-//! leaves there.
+//! They are written with the atomic sections of the goto program, on the first bytes of their
+//! objects: 0 is what a static initialiser leaves there.
 
 use lang_c::ast::*;
 use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Symbol, Value, unsupported, wrong};
-use crate::goto::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 use crate::types::Ty;
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 
 /// The handle of the running thread: 0 is none.
 fn handle() -> Expr {
@@ -25,7 +25,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An argument that a function of the library takes for the address of a `name`, whatever it points to for the caller.
+    /// An argument that a function of the library takes for the address of a `name`, whatever it
+    /// points to for the caller.
     fn address_of(&mut self, name: &str, args: Args<'a>, i: usize, span: Span) -> Result<Value> {
         let v = self.arg(args, i, span)?;
         Ok(match self.lookup(name) {
@@ -57,7 +58,8 @@ impl<'a> Lower<'a> {
             let mine = Expr::bin(BinOp::Eq, word, owner.clone(), INT);
             self.emit(Instr::Branch(mine, own, blocked));
             self.place_label(own);
-            // 1 is recursive, 2 checks for errors and returns EDEADLK, or EBUSY where it is only tried.
+            // 1 is recursive, 2 checks for errors and returns EDEADLK, or EBUSY where it is only
+            // tried.
             let check = self.label();
             self.emit(Instr::Branch(Self::equals(k.clone(), 1), recursive, check));
             self.place_label(check);
@@ -265,7 +267,8 @@ impl<'a> Lower<'a> {
                     }
                     self.exact_wait(&c, &m, name == "cond_timedwait");
                 } else {
-                    // Wake-ups may be spurious, so a wait may end at any time, and signals need not be kept in mind.
+                    // Wake-ups may be spurious, so a wait may end at any time, and signals need not
+                    // be kept in mind.
                     self.unlock(&m);
                 }
                 self.lock(&m, true);
@@ -432,7 +435,8 @@ impl<'a> Lower<'a> {
         Ok(Some(result))
     }
 
-    /// Threads that wait have a bit each in the first word of a condition variable; those that a signal has woken, in the second.
+    /// Threads that wait have a bit each in the first word of a condition variable; those that a
+    /// signal has woken, in the second.
     pub(super) fn exact_wait(&mut self, c: &Value, m: &Value, timed: bool) {
         const SLOTS: i64 = 16;
         let (head, taken, free) = (self.label(), self.label(), self.label());
@@ -526,7 +530,7 @@ impl<'a> Lower<'a> {
         let arguments = [argument];
         match function.expr {
             Expr::Const(a) => match self.program.name_of(a) {
-                Some(name) if crate::goto::object_of(a) >= crate::goto::FUNCTION => {
+                Some(name) if throng_goto::program::object_of(a) >= throng_goto::program::FUNCTION => {
                     self.spawn(&name, &arguments, number, span)?
                 }
                 _ => return wrong(span, "this is not a function"),

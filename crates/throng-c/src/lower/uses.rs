@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use lang_c::ast::*;
 
-/// How a function uses names: whose address it takes, and which it uses other than by subscript or member.
+/// How a function uses names: whose address it takes, and which it uses other than by subscript or
+/// member.
 #[derive(Default)]
 pub(super) struct Uses {
     /// Names whose address is taken.

@@ -1,5 +1,6 @@
-//! Assertions: the conditions on which an error is called. An error is a call of `reach_error` and its like, or of a function that always calls one, or a jump
-//! to one. A function that asserts one of its parameters is an assertion wherever it is called.
+//! Assertions: the conditions on which an error is called. An error is a call of `reach_error` and
+//! its like, or of a function that always calls one, or a jump to one. A function that asserts one
+//! of its parameters is an assertion wherever it is called.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,15 +1,16 @@
 //! The user's code with a turnstile before every access that other threads can see.
 //!
-//! Expressions that access memory are spliced apart with the statement expressions of GNU C: `x++` becomes a turn, a read, a turn, a write.
-//! What is an access is what the goto program says, passage by passage.
+//! Expressions that access memory are spliced apart with the statement expressions of GNU C: `x++`
+//! becomes a turn, a read, a turn, a write. What is an access is what the goto program says,
+//! passage by passage.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
-use crate::goto::{Instr, Program, is_private};
-use crate::question::Question;
+use throng_goto::program::{Instr, Program, is_private};
+use throng_goto::question::Question;
 
 /// How a passage accesses memory. Numbers are those of the turnstile.
 pub(super) const READ: u8 = 0;
@@ -55,7 +56,7 @@ impl Sites {
 
 /// How an instruction can be seen.
 pub(super) fn kind(i: &Instr) -> Option<u8> {
-    use crate::goto::Expr;
+    use throng_goto::program::Expr;
     let private = |a: &Expr| matches!(a, Expr::Const(a) if is_private(*a));
     match i {
         Instr::Load(_, a, _) if !private(a) => Some(READ),
@@ -632,7 +633,8 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// `place op= v`, with the old or the new value as its value; without a site, other threads do not see it.
+    /// `place op= v`, with the old or the new value as its value; without a site, other threads do
+    /// not see it.
     fn update(
         &mut self,
         site: Option<usize>,

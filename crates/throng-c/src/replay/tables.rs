@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use super::Ends;
 use super::rewrite::{OTHER, READ, Sites, Turns, WRITE, kind};
-use super::{Ends, Racing, Run};
 use crate::Loaded;
-use crate::goto::{Instr, Program, Reg, Violation};
-use crate::step::{After, Event};
+use throng_goto::program::{Instr, Program, Reg, Violation};
+use throng_goto::run::{Racing, Run};
+use throng_goto::step::{After, Event};
 
 /// An access, as the turnstile recognises it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,7 +71,7 @@ fn site(program: &Program, sites: &mut Sites, template: usize, pc: u32) -> usize
 
 impl Tables {
     pub(super) fn new(loaded: &Loaded, run: &Run, sites: &mut Sites) -> Tables {
-        let program = &*loaded.program;
+        let program = &*loaded.query.program;
         let mut tables = Tables {
             order: Vec::new(),
             opened: Vec::new(),
@@ -232,7 +233,7 @@ impl Tables {
         is_input: &dyn Fn(usize) -> bool,
         ends: Ends,
     ) -> String {
-        let program = &*loaded.program;
+        let program = &*loaded.query.program;
         let mut out = String::from("struct __throng_value { int thread, site; long long value; };\n");
         let turn = |turn: &Turn| {
             let (Gate { site, kind }, line) = (turn.gate, program.origin(turn.at.0, turn.at.1 as usize).line);
@@ -253,11 +254,11 @@ impl Tables {
             ("FAILS", ends != Ends::AfterTheLastStep),
             ("MEMORY", ends == Ends::MemoryError),
             ("STUCK", ends == Ends::Stuck),
-            ("MISUSE", loaded.question.locks),
+            ("MISUSE", loaded.query.question.locks),
             ("ASSERTS", program.asked.contains(&Violation::Assertion)),
             ("NUMBERED", program.numbered),
             ("RECURSIVE", program.recursive_locks),
-            ("WAITS", loaded.question.exact_waits()),
+            ("WAITS", loaded.query.question.exact_waits()),
         ];
         let flags = flags.map(|(name, is)| format!("__THRONG_{name} = {}", u8::from(is)));
         _ = writeln!(out, "enum {{ __THRONG_FIRST = {first}, {} }};", flags.join(", "));

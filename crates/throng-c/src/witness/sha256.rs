@@ -37,7 +37,8 @@ pub fn sha256(bytes: &[u8]) -> String {
     h.iter().map(|word| format!("{word:08x}")).collect()
 }
 
-/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, and of the square roots of the first 8.
+/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, and of the
+/// square roots of the first 8.
 fn constants() -> ([u32; 64], [u32; 8]) {
     let mut primes = (2u128..).filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0));
     let (mut k, mut h) = ([0u32; 64], [0u32; 8]);

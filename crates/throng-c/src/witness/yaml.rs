@@ -1,4 +1,5 @@
-//! As much YAML as witnesses need: lists and maps in block style, `[]`, plain and quoted texts in one line.
+//! As much YAML as witnesses need: lists and maps in block style, `[]`, plain and quoted texts in
+//! one line.
 
 /// A part of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,7 +124,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What belongs to the line before: it is indented further, or is a list with the same indentation.
+    /// What belongs to the line before: it is indented further, or is a list with the same
+    /// indentation.
     fn inner(&mut self, indent: usize, depth: usize) -> Result<Node, String> {
         match self.lines.get(self.at) {
             Some(&(here, line)) if here > indent || here == indent && line.starts_with("- ") => {

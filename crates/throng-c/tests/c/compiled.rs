@@ -1,13 +1,15 @@
-//! The interpreter against the compiled program: the same schedule, forced by a turnstile, gives the same values after every step;
-//! and runs into violations, replayed, end in them. Needs a C compiler, and passes over what there is no compiler for.
+//! The interpreter against the compiled program: the same schedule, forced by a turnstile, gives
+//! the same values after every step; and runs into violations, replayed, end in them. Needs a C
+//! compiler, and passes over what there is no compiler for.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use throng_c::replay::{Ends, Run, write};
+use throng_c::replay::{Ends, write};
 use throng_c::{Loaded, Options, load};
+use throng_goto::run::Run;
 
 use crate::search::{Found, search};
 
@@ -183,7 +185,7 @@ fn random_programs_do_the_same_when_compiled() {
         let loaded = load_text(&folder, &text, &Options::default());
         for schedule in 0..schedules {
             let mut random = Random(seed * 1000 + schedule + 17);
-            let run = Run::random(&loaded.program, 400, |n| random.below(n));
+            let run = Run::random(&loaded.query.program, 400, |n| random.below(n));
             steps += run.moves.len();
             let replay = write(&loaded, &run, Ends::AfterTheLastStep).unwrap();
             let ended = compile_and_run(&folder, &replay);
@@ -200,8 +202,8 @@ fn random_programs_do_the_same_when_compiled() {
 
 /// What a run into a violation does when it is compiled.
 fn replayed(folder: &Path, loaded: &Loaded, threads: u32, time: Duration) -> Option<Ended> {
-    let model = loaded.model();
-    let problem = loaded.problem_of(model.clone());
+    let model = loaded.query.model();
+    let problem = loaded.query.problem_of(model.clone());
     for threads in 1..=threads {
         if let Found::Unsafe(_, trace) = search(&problem, threads, 2_000_000, time) {
             let run = Run::of(&model, &trace).expect("threads can be told apart");
@@ -231,7 +233,8 @@ fn runs_into_violations_end_in_them_when_compiled() {
             "{head} sem_t e; void *f(void *p) {{ sem_wait(&e); x += 1; sem_post(&e); return 0; }} {}",
             two.replace("pthread_t s, t;", "pthread_t s, t; sem_init(&e, 0, 2);")
         ),
-        // A variable of `main`, and a parameter, that other threads see: they get their first values in a step.
+        // A variable of `main`, and a parameter, that other threads see: they get their first
+        // values in a step.
         format!(
             "{head} int *q; void *f(void *p) {{ int y = *q; *q = y + 1; x = *q; return 0; }} {}",
             two.replace("pthread_t s, t;", "pthread_t s, t; int e = 0; q = &e;")
@@ -259,7 +262,8 @@ fn runs_into_violations_end_in_them_when_compiled() {
         format!(
             "{head} int main(int argc, char *argv[]) {{ if (argc != 1) exit(1); assert(x == 1); return 0; }}"
         ),
-        // Arrays whose size is only known at run time: of threads, and one that other threads write to.
+        // Arrays whose size is only known at run time: of threads, and one that other threads write
+        // to.
         format!(
             "{head} int n = 2, *q; void *f(void *p) {{ int y = q[1]; q[1] = y + 1; x = q[1]; return 0; }} int main() {{ \
              pthread_t t[n]; int a[n], i; a[1] = 0; q = a; for (i = 0; i < n; i++) pthread_create(&t[i], 0, f, 0); \
@@ -417,8 +421,8 @@ fn what_cannot_be_replayed_is_refused() {
     let text = "#include <pthread.h>\n#include <assert.h>\nstruct pair { int p, q; } a;\nint sum(struct pair c) {\n  return c.p + c.q;\n}\n\
                 void *f(void *v) { a.p = 1; a.q = 1; return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); assert(sum(a) != 1); return 0; }";
     let loaded = load_text(&folder, text, &Options::default());
-    let (model, threads) = (loaded.model(), 2);
-    let problem = loaded.problem_of(model.clone());
+    let (model, threads) = (loaded.query.model(), 2);
+    let problem = loaded.query.problem_of(model.clone());
     let Found::Unsafe(_, trace) = search(&problem, threads, 100_000, Duration::from_secs(60)) else {
         panic!("there is a run")
     };
@@ -493,8 +497,8 @@ fn runs_of_random_programs_end_in_the_violation_when_compiled() {
         for options in [Options::default(), asking_for_races()] {
             let loaded = load_text(&folder, &text, &options);
             // A program that is safe, or takes long, says nothing here.
-            let (model, threads) = (loaded.model(), 3);
-            let problem = loaded.problem_of(model.clone());
+            let (model, threads) = (loaded.query.model(), 3);
+            let problem = loaded.query.problem_of(model.clone());
             if let Found::Unsafe(_, trace) = search(&problem, threads, 30_000, Duration::from_secs(600)) {
                 let run = Run::of(&model, &trace).expect("threads can be told apart");
                 let ended = compile_and_run(&folder, &write(&loaded, &run, Ends::Aborts).unwrap());

@@ -1,17 +1,19 @@
-//! The public C programs beside the project, if they are there: how many are read, and what a bounded search finds in them.
+//! The public C programs beside the project, if they are there: how many are read, and what a
+//! bounded search finds in them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use throng_c::interpreter::Interpreter;
-use throng_c::step::After;
 use throng_c::{Options, load};
+use throng_goto::interpreter::Interpreter;
+use throng_goto::step::After;
 
 use crate::search::{Found, search};
 
-/// Expected safe, and not so by our semantics: in the first, `t1 = t2 + 1` is a read and a write, and in between the other
-/// thread may draw the smaller ticket; in the second, `pthread_cond_wait` may return without a signal.
+/// Expected safe, and not so by our semantics: in the first, `t1 = t2 + 1` is a read and a write,
+/// and in between the other thread may draw the smaller ticket; in the second, `pthread_cond_wait`
+/// may return without a signal.
 const DISAGREEMENTS: [&str; 2] = ["07_bakery.simple/main.c", "pthread_cond_wait1/main.c"];
 
 struct Row {
@@ -98,7 +100,7 @@ fn no_wrong_verdict_in_a_bounded_search() {
         let mut said = String::from("unknown");
         for threads in 2..=5 {
             let begun = Instant::now();
-            let found = search(&loaded.problem(), threads, 3_000_000, Duration::from_secs(seconds));
+            let found = search(&loaded.query.problem(), threads, 3_000_000, Duration::from_secs(seconds));
             let text = match &found {
                 Found::Unsafe(n, _) => format!("UNSAFE {n}"),
                 Found::Safe(n) => format!("no violation {n}"),
@@ -150,12 +152,12 @@ fn programs_that_test_compilers_do_not_fail() {
         };
         read += 1;
         let mut open = false;
-        let mut run = Interpreter::new(&loaded.program);
+        let mut run = Interpreter::new(&loaded.query.program);
         run.run(20_000, |n| {
             open |= n > 1;
             0
         });
-        if matches!(run.ended, Some(After::Failed(..))) && !open && loaded.undefined().count() == 0 {
+        if matches!(run.ended, Some(After::Failed(..))) && !open && loaded.query.undefined().count() == 0 {
             wrong.push(name.to_string());
         }
     }

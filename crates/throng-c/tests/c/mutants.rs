@@ -44,8 +44,8 @@ int main(void) {
         let changed = mutated(&loaded, mutant).map_err(|r| r.diagnostics).unwrap();
         assert_ne!(changed.text.text, loaded.text.text);
         // What comes after the change is where it was.
-        let fails = changed.program.origins.iter().any(|o| o.line == 19);
-        assert!(fails, "{mutant:?}\n{}", changed.program.print());
+        let fails = changed.query.program.origins.iter().any(|o| o.line == 19);
+        assert!(fails, "{mutant:?}\n{}", changed.query.program.print());
     }
 }
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use throng_c::interpreter::Interpreter;
-use throng_c::step::After;
 use throng_c::{Loaded, Options, read};
+use throng_goto::interpreter::Interpreter;
+use throng_goto::step::After;
 use throng_lang::load::Rejected;
 use throng_lang::source::{Source, render};
 
@@ -28,7 +28,7 @@ fn program(text: &str) -> Loaded {
 }
 
 fn found(text: &str, threads: u32) -> Found {
-    search(&program(text).problem(), threads, 1_000_000, Duration::from_secs(60))
+    search(&program(text).query.problem(), threads, 1_000_000, Duration::from_secs(60))
 }
 
 #[track_caller]
@@ -240,7 +240,8 @@ fn nonsense_is_refused_without_a_panic() {
     }
 }
 
-/// Facts about integers, as one program: compiled and run by the C compiler, and by the interpreter.
+/// Facts about integers, as one program: compiled and run by the C compiler, and by the
+/// interpreter.
 #[test]
 fn integers_are_those_of_the_compiler() {
     let text = "extern void abort(void);\nstatic int checks;\n#define assert(c) do { checks++; if (!(c)) abort(); } while (0)\n\
@@ -265,10 +266,10 @@ fn integers_are_those_of_the_compiler() {
         );
         let loaded = throng_c::load(Path::new(&file), &Options::default())
             .unwrap_or_else(|w| panic!("{:?}", w.diagnostics));
-        let mut run = Interpreter::new(&loaded.program);
+        let mut run = Interpreter::new(&loaded.query.program);
         run.run(10_000, |_| 0);
         assert_eq!(run.ended, Some(After::Halted));
-        let checks = loaded.program.objects.iter().find(|o| o.name == "checks").unwrap();
+        let checks = loaded.query.program.objects.iter().find(|o| o.name == "checks").unwrap();
         let written = text.matches("assert(").count() - 1;
         assert_eq!(usize::from(run.memory.fixed[checks.base]), written, "it ended early");
     } else {
@@ -326,7 +327,7 @@ fn templates_that_one_thread_runs_at_most() {
           while (1) pthread_create(&t, 0, often, 0);
         }";
     let read = read(Source::new("a.i", text), text.into(), &Options::default());
-    let program = read.map_err(|r| r.diagnostics).unwrap().program;
+    let program = read.map_err(|r| r.diagnostics).unwrap().query.program;
     let once: Vec<(&str, bool)> =
         (0..program.templates.len()).map(|t| (&*program.templates[t].name, program.runs_once(t))).collect();
     for (name, expected) in
@@ -449,7 +450,7 @@ fn created_threads_are_counted() {
             "void *g(void *v) {{ return 0; }} void *f(void *v) {{ pthread_t t; pthread_create(&t, 0, g, 0); return 0; }} int n = 3;\n\
              int main(int argc) {{ pthread_t t; int i = 0, j; {body} return 0; }}"
         );
-        program(&text).program.most_threads()
+        program(&text).query.program.most_threads()
     };
     let one = "pthread_create(&t, 0, g, 0);";
     assert_eq!(most(""), Some(1));

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use throng_c::interpreter::Interpreter;
-use throng_c::step::{After, step};
 use throng_c::{Options, constructs, read};
+use throng_goto::interpreter::Interpreter;
+use throng_goto::step::{After, step};
 use throng_lang::source::Source;
 
 use crate::compiled::{folder, has_compiler};
@@ -23,13 +23,15 @@ fn returns(text: &str, name: &str, value: u64) -> Result<bool, String> {
         let said: Vec<&str> = why.diagnostics.iter().map(|d| d.message.as_str()).collect();
         said.join("; ")
     })?;
-    let mut run = Interpreter::new(&loaded.program);
+    let mut run = Interpreter::new(&loaded.query.program);
     run.run(100_000, |_| 0);
     match (&run.ended, &run.threads[0]) {
         (Some(After::Halted), _) => Ok(true),
         (Some(_), _) => Ok(false),
         (None, None) => Err("does not end".into()),
-        (None, Some(t)) => Err(format!("does not end: {:?}", step(&loaded.program, &run.memory, t).missing)),
+        (None, Some(t)) => {
+            Err(format!("does not end: {:?}", step(&loaded.query.program, &run.memory, t).missing))
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use throng_c::replay::{Ends, Run, write};
+use throng_c::replay::{Ends, write};
 use throng_c::{Loaded, Options, load};
+use throng_goto::run::Run;
 
 use crate::compiled::{folder, has_compiler};
 use crate::search::{Found, search};
@@ -32,7 +33,7 @@ fn loaded(name: &str, texts: &[&str], options: &Options) -> Result<Loaded, Strin
 
 fn found(name: &str, texts: &[&str], options: &Options) -> Found {
     let loaded = loaded(name, texts, options).unwrap_or_else(|why| panic!("{texts:?}: {why}"));
-    search(&loaded.problem(), 3, 100_000, Duration::from_secs(60))
+    search(&loaded.query.problem(), 3, 100_000, Duration::from_secs(60))
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn a_variable_that_no_file_defines_is_external() {
     }
     let loaded = |text: &str| loaded("undefined", &[text], &Options::default()).unwrap();
     let external = |text: &str| {
-        let program = loaded(text).program;
+        let program = loaded(text).query.program;
         program.objects.iter().filter(|o| o.external).map(|o| o.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(external("extern int x; int main() { assert(x == 0); return 0; }"), ["x"]);
@@ -185,7 +186,7 @@ fn threads_may_start_in_a_function_of_one_file_and_replays_of_several_are_refuse
     options.question.entries = vec!["worker".into()];
     let texts = ["int x;", "extern int x; static void worker(void) { x++; assert(x < 3); }"];
     let loaded = loaded("entry", &texts, &options).unwrap();
-    assert!(loaded.program.templates.iter().any(|t| t.name.ends_with("b.c:worker")));
+    assert!(loaded.query.program.templates.iter().any(|t| t.name.ends_with("b.c:worker")));
     let why = write(&loaded, &Run::default(), Ends::Aborts).expect_err("a replay is one file");
     assert!(why.contains("several files"), "{why}");
 }

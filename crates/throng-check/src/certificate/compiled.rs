@@ -1,5 +1,5 @@
-//! The names of states as the engines see them: for writing certificates, and for trying old ones. The checker has its own way to find
-//! states by name.
+//! The names of states as the engines see them: for writing certificates, and for trying old ones.
+//! The checker has its own way to find states by name.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,8 +1,10 @@
 //! Views whose rounding is determined.
 //!
-//! Where states are sets, the checker takes what a step leads to for the least state that the views have and that holds all of it. An engine
-//! may have a pair of larger states instead: what it found is closed under its own steps, which cut states elsewhere. So every pair of states that
-//! the views have anyway, and that is within a pair of theirs, is added. No concrete configuration of two threads is built of them that was not before.
+//! Where states are sets, the checker takes what a step leads to for the least state that the views
+//! have and that holds all of it. An engine may have a pair of larger states instead: what it found
+//! is closed under its own steps, which cut states elsewhere. So every pair of states that the
+//! views have anyway, and that is within a pair of theirs, is added. No concrete configuration of
+//! two threads is built of them that was not before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +66,8 @@ mod tests {
     use throng_lang::load::{Format, Input, Reading, read};
     use throng_lang::source::Source;
 
-    /// With `s` open, two threads may be at the first statement, whatever `a` is; so they may with `s` = 0, and with `a` = 1.
+    /// With `s` open, two threads may be at the first statement, whatever `a` is; so they may with
+    /// `s` = 0, and with `a` = 1.
     #[test]
     fn pairs_within_pairs_are_added() {
         let text = "decl s; void main() begin decl a; s := a; end";

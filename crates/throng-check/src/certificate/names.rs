@@ -1,9 +1,10 @@
 //! States by name: what a certificate calls them.
 //!
-//! A state of a system or net has its name in the input (its number, if it has no name). A state of a program is where it is and the values that
-//! are known. A place is called by function and label: `main:CRITICAL+2` is the second statement behind the label `CRITICAL`
-//! in text order, `main:+4` is the fifth of a function without labels before it; callers come first, `main:+1 > f:+0`.
-//! So a name survives changes of line numbers, comments, and of other functions.
+//! A state of a system or net has its name in the input (its number, if it has no name). A state of
+//! a program is where it is and the values that are known. A place is called by function and label:
+//! `main:CRITICAL+2` is the second statement behind the label `CRITICAL` in text order, `main:+4`
+//! is the fifth of a function without labels before it; callers come first, `main:+1 > f:+0`. So a
+//! name survives changes of line numbers, comments, and of other functions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -49,8 +50,8 @@ pub enum LocalName {
 pub struct LocalValues {
     /// The place; empty for a thread that has ended and keeps its slot.
     pub at: String,
-    /// Values: `x` for thread-local variables, `f:x` for those of the functions on the stack; a variable that is not
-    /// mentioned may have either.
+    /// Values: `x` for thread-local variables, `f:x` for those of the functions on the stack; a
+    /// variable that is not mentioned may have either.
     pub values: BTreeMap<String, u8>,
 }
 

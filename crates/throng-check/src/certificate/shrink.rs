@@ -1,8 +1,10 @@
-//! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands, by asking the checker.
+//! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands,
+//! by asking the checker.
 //!
-//! Sets that an engine closed under steps or predecessors are the least such sets, so single elements cannot go. What can: pair views where views of single
-//! threads prove as much, redundant invariants, elements of a relative basis that an invariant rules out or another element
-//! covers, and what the numbers of a vector have in common.
+//! Sets that an engine closed under steps or predecessors are the least such sets, so single
+//! elements cannot go. What can: pair views where views of single threads prove as much, redundant
+//! invariants, elements of a relative basis that an invariant rules out or another element covers,
+//! and what the numbers of a vector have in common.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +15,8 @@ use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, Relative, Vector, Verdict};
 use throng_model::views::Views;
 
-/// Verdicts with evidence that is at most as large; each piece is tried within `limits`, which get used up.
+/// Verdicts with evidence that is at most as large; each piece is tried within `limits`, which get
+/// used up.
 pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<Verdict> {
     let mut smaller: HashMap<_, Certificate> = HashMap::new();
     for verdict in verdicts {

@@ -166,7 +166,8 @@ pub struct Origin<'a> {
     pub problem: &'a Problem,
 }
 
-/// The certificate of these verdicts, one per target of the problem; why there is none, if there cannot be.
+/// The certificate of these verdicts, one per target of the problem; why there is none, if there
+/// cannot be.
 pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Document<Configs<'a>>, String> {
     standing(origin, &|completed| verdict_document(origin, verdicts, completed))
 }
@@ -194,7 +195,8 @@ fn standing<'a>(
     if stands(&completed)? { Ok(completed) } else { Err(NOT_STANDING.into()) }
 }
 
-/// Why there is no certificate of views that stand for the engine, but not for the interpreter of programs, which may list a statement's cases as other sets.
+/// Why there is no certificate of views that stand for the engine, but not for the interpreter of
+/// programs, which may list a statement's cases as other sets.
 pub const NOT_STANDING: &str = "the proof stands for the model that was searched, but not for the checker's own interpreter of programs, which lists \
                                 the cases of statements as other sets: another engine may find a proof that does";
 

@@ -13,8 +13,8 @@ use throng_model::problem::{Asks, Bound, Initial, Target};
 use throng_model::{Bag, Config, Local, Shared};
 
 impl Decoder<'_> {
-    /// Refuses an answer to another question. The targets that were asked for are called as the question calls them; says which of the
-    /// certificate's these are.
+    /// Refuses an answer to another question. The targets that were asked for are called as the
+    /// question calls them; says which of the certificate's these are.
     pub(super) fn answers(&mut self, asked: &Asked<'_>) -> Result<Vec<bool>, Fault> {
         let answered = self.document.targets.len();
         match asked {
@@ -64,7 +64,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// An answer to every target that was asked for; if one of them can be reached, the others do not change the verdict.
+    /// An answer to every target that was asked for; if one of them can be reached, the others do
+    /// not change the verdict.
     fn has_targets_of(&mut self, origin: &Origin<'_>) -> Result<Vec<bool>, Fault> {
         let mut asked_for = vec![false; self.document.targets.len()];
         let mut open = Vec::new();
@@ -116,7 +117,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// The answers that show the largest value of a sum: it reaches some value, and not the next one.
+    /// The answers that show the largest value of a sum: it reaches some value, and not the next
+    /// one.
     fn shows_largest(&self, sum: &[(Local, i64)], places: &HashMap<Sought, Vec<usize>>) -> Vec<usize> {
         let verdict = |i: &usize| self.document.targets[*i].verdict;
         let of_sum = |key: &Sought| match &key.1 {

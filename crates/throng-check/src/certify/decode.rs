@@ -37,7 +37,8 @@ pub(super) struct Decoder<'a> {
     pub(super) shared: Found<Shared>,
     pub(super) locals: Found<Local>,
     pub(super) program: Option<Arc<Interpreter>>,
-    /// Leave out elements with states that the input does not have; what is left must stand all the same.
+    /// Leave out elements with states that the input does not have; what is left must stand all the
+    /// same.
     pub(super) lenient: bool,
     /// How many threads a configuration may have.
     pub(super) most: u32,

@@ -1,11 +1,12 @@
 //! Executes Boolean programs, slowly and simply, for the checker.
 //!
-//! A thread is a stack of (function, statement) and a value for each variable of each call. Statements are executed on values:
-//! a read of a variable that may have either value fails, the state is split in two, and the statement is executed again on
-//! each half (`Interpreter::solve`). A variable that is not read stays open, so thirty unread variables are one state.
-//! Backward, the same execution runs from the states that agree with the result on what the statement does not assign, and
-//! keeps those that lead there. Nothing here is compiled, and nothing is shared with the model of the engines
-//! but the parser and the meaning of names ([`Resolved`]).
+//! A thread is a stack of (function, statement) and a value for each variable of each call.
+//! Statements are executed on values: a read of a variable that may have either value fails, the
+//! state is split in two, and the statement is executed again on each half (`Interpreter::solve`).
+//! A variable that is not read stays open, so thirty unread variables are one state. Backward, the
+//! same execution runs from the states that agree with the result on what the statement does not
+//! assign, and keeps those that lead there. Nothing here is compiled, and nothing is shared with
+//! the model of the engines but the parser and the meaning of names ([`Resolved`]).
 
 mod control;
 mod model;
@@ -113,7 +114,8 @@ impl Values {
     }
 }
 
-/// All values that an expression can have, given the values of its variables: every `*` is chosen on its own.
+/// All values that an expression can have, given the values of its variables: every `*` is chosen
+/// on its own.
 fn eval<V>(e: &Expr<V>, read: &dyn Fn(&V) -> Result<u8, Slot>) -> Result<u8, Slot> {
     let swap = |m: u8| (m & ZERO) << 1 | (m & ONE) >> 1;
     // One operand that can only be `stop` decides, whatever the others are.
@@ -218,8 +220,8 @@ impl Plan<'_> {
 }
 
 impl Interpreter {
-    /// Of a program text; `None` if it is refused. With `exact` copies, parent and child agree even on variables that one of them never reads:
-    /// thread states are then exact.
+    /// Of a program text; `None` if it is refused. With `exact` copies, parent and child agree even
+    /// on variables that one of them never reads: thread states are then exact.
     pub fn new(text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
         let mut interpreter = Interpreter {
             control: Control::new(bp::resolved(text)?, exact),
@@ -370,7 +372,8 @@ impl Interpreter {
         }
     }
 
-    /// What bystanders see of the acting thread: nothing else distinguishes steps of a move for them.
+    /// What bystanders see of the acting thread: nothing else distinguishes steps of a move for
+    /// them.
     fn seen(plan: &Plan, values: &Values) -> Values {
         let free = |cube: &Cube| std::iter::repeat_n(FREE, cube.len()).collect::<Cube>();
         let mut seen = Values {
@@ -390,7 +393,8 @@ impl Interpreter {
         seen
     }
 
-    /// The acting thread's part. Backward, a new value that may be anything and is never read need not be computed.
+    /// The acting thread's part. Backward, a new value that may be anything and is never read need
+    /// not be computed.
     fn act(&self, m: &Move, plan: &Plan, values: &mut Values, backward: bool) -> Result<bool, Slot> {
         if let Some((e, value)) = plan.guard
             && eval(e, &|r| Self::read(plan, values, r, plan.base, None))? & mask(value) == 0

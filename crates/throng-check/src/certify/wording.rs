@@ -1,4 +1,5 @@
-//! The question of a certificate in words. Whatever comes from the certificate is made printable: it may have been forged.
+//! The question of a certificate in words. Whatever comes from the certificate is made printable:
+//! it may have been forged.
 
 use serde_json::{Value, json};
 
@@ -6,10 +7,12 @@ use crate::certificate::names::{LocalName, SharedName};
 use crate::certificate::{Condition, Configuration, Count, Document, Property, Start};
 use throng_model::problem::{Bound, Problem};
 
-/// So many configurations of a target are listed by name, and so many threads in one state one by one.
+/// So many configurations of a target are listed by name, and so many threads in one state one by
+/// one.
 const LISTED: usize = 8;
 
-/// The text, with escapes for what a terminal would not print as it is: control characters, marks that change the direction of writing.
+/// The text, with escapes for what a terminal would not print as it is: control characters, marks
+/// that change the direction of writing.
 pub fn printable(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()

@@ -1,10 +1,13 @@
 //! A basis stands for all that can lead to something bad, apart from what invariants rule out.
 //!
-//! In this order: the views are closed ([`super::views`]); no step that they allow increases a vector ([`super::linear`]); the basis is closed under
-//! predecessors, except those that the views or a vector rule out. Why that suffices: suppose a run reaches something bad. Its last
-//! configuration is reachable, so nothing rules out what it covers, and it is above the basis. Then so is the one before: it covers a
-//! predecessor that is above the basis, or is ruled out; but nothing reachable covers what is ruled out. And so on, back to the first
-//! one, which is not above the basis. Where presence blocks, larger configurations may do less than the basis says, never more.
+//! In this order: the views are closed ([`super::views`]); no step that they allow increases a
+//! vector ([`super::linear`]); the basis is closed under predecessors, except those that the views
+//! or a vector rule out. Why that suffices: suppose a run reaches something bad. Its last
+//! configuration is reachable, so nothing rules out what it covers, and it is above the basis. Then
+//! so is the one before: it covers a predecessor that is above the basis, or is ruled out; but
+//! nothing reachable covers what is ruled out. And so on, back to the first one, which is not above
+//! the basis. Where presence blocks, larger configurations may do less than the basis says, never
+//! more.
 
 use super::Flaw;
 use super::linear::Vectors;
@@ -37,7 +40,8 @@ pub(super) fn check_relative(
     }
 }
 
-/// Everything bad is above the basis, so is whatever leads above it, and no start is; but what is ruled out may be missing.
+/// Everything bad is above the basis, so is whatever leads above it, and no start is; but what is
+/// ruled out may be missing.
 pub(super) fn check_basis(
     problem: &Problem,
     target: &Target,

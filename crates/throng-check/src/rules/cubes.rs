@@ -1,5 +1,6 @@
-//! Where states are cubes ([`throng_lang::bp::program::Cubes`]), a configuration may be in a set without being a member: within a member,
-//! or in parts within several. A model that splits states more finely than the one that found the evidence is then still served.
+//! Where states are cubes ([`throng_lang::bp::program::Cubes`]), a configuration may be in a set
+//! without being a member: within a member, or in parts within several. A model that splits states
+//! more finely than the one that found the evidence is then still served.
 
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;

@@ -1,4 +1,5 @@
-//! Whether so many threads show every reachable thread state, and fewer do not: see `docs/formats.md`.
+//! Whether so many threads show every reachable thread state, and fewer do not: see
+//! `docs/formats.md`.
 //!
 //! Moments at which a thread is inside an atomic section do not count (reference 7.1).
 

@@ -1,10 +1,13 @@
 //! Deadlocks ([`throng_model::deadlock`]), which are no configurations to cover.
 //!
-//! That there is one is shown by a run whose last configuration is one. That there is none within a bound is shown by a closed set without one. For any
-//! number of threads it is shown by views and vectors: in a deadlock with shared state s, every thread is in a local state that occurs with s and may be stuck
-//! there. A vector that is not negative in those states, counts too much in s with one of them, and that no step increases, says that this one is not
-//! there: `lock is taken, minus the threads that hold it` is 0 at the start and never grows, but would be 1 if all threads waited. Here a vector may be negative
-//! elsewhere, because threads elsewhere are known to be absent.
+//! That there is one is shown by a run whose last configuration is one. That there is none within a
+//! bound is shown by a closed set without one. For any number of threads it is shown by views and
+//! vectors: in a deadlock with shared state s, every thread is in a local state that occurs with s
+//! and may be stuck there. A vector that is not negative in those states, counts too much in s with
+//! one of them, and that no step increases, says that this one is not there:
+//! `lock is taken, minus the threads that hold it` is 0 at the start and never grows, but would be
+//! 1 if all threads waited. Here a vector may be negative elsewhere, because threads elsewhere are
+//! known to be absent.
 
 use super::Flaw;
 use super::forward::{Kind, check_forward};
@@ -94,7 +97,8 @@ fn check_invariants(
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
     }
-    // At a bound, a step creates fewer threads, and a vector that counts them less than nothing would grow.
+    // At a bound, a step creates fewer threads, and a vector that counts them less than nothing
+    // would grow.
     if problem.bound != Bound::Any {
         return Err(Flaw::NotForThisModel("this is sound for any number of threads only".into()));
     }

@@ -36,7 +36,8 @@ pub enum Flaw {
     ViewMissing(String),
     /// A step, or the start, increases a vector.
     Grows(String),
-    /// The evidence says nothing about a model in which larger configurations can do less, or that lists no predecessors.
+    /// The evidence says nothing about a model in which larger configurations can do less, or that
+    /// lists no predecessors.
     NotForThisModel(String),
     /// It is no evidence at all.
     Malformed(String),

@@ -1,5 +1,5 @@
-//! Sets that hold every initial configuration, are closed under steps, and hold nothing bad: by induction over the length of a run, nothing
-//! outside is ever reached.
+//! Sets that hold every initial configuration, are closed under steps, and hold nothing bad: by
+//! induction over the length of a run, nothing outside is ever reached.
 
 use std::borrow::Cow;
 use std::panic::resume_unwind;
@@ -18,12 +18,13 @@ use throng_model::problem::{Initial, Problem, Target};
 pub(super) enum Kind {
     /// Every configuration that is reached within the bound.
     Closed,
-    /// Every configuration that is reached by a run that never has more threads than the bound: a step that would create more is not taken, and does
-    /// not create fewer instead.
+    /// Every configuration that is reached by a run that never has more threads than the bound: a
+    /// step that would create more is not taken, and does not create fewer instead.
     Within,
-    /// With counts up to ω, configurations that cover all that any number of threads can reach. That needs no more than that larger
-    /// configurations can do at least as much; firing handles ω exactly, or by its least upper bound. A thread bound removes
-    /// only behaviour: where a step creates no thread, what it leads to is covered by what it leads to without the bound.
+    /// With counts up to ω, configurations that cover all that any number of threads can reach.
+    /// That needs no more than that larger configurations can do at least as much; firing handles ω
+    /// exactly, or by its least upper bound. A thread bound removes only behaviour: where a step
+    /// creates no thread, what it leads to is covered by what it leads to without the bound.
     Downward,
 }
 
@@ -40,7 +41,8 @@ pub(super) fn check_forward(
 /// Whether successors of a member may be outside.
 pub(super) type Exempt<'a> = &'a (dyn Fn(&Config, Inside<'_>, &mut Led) -> bool + Sync);
 
-/// The same for a set as a search stored it: what is inside is a member. As many threads as the limits allow share its members.
+/// The same for a set as a search stored it: what is inside is a member. As many threads as the
+/// limits allow share its members.
 pub(super) fn check_packed(
     problem: &Problem,
     target: &Target,

@@ -1,4 +1,5 @@
-//! Vectors that no possible step increases: see [`throng_model::verdict::Vector`]. Nothing reachable has a larger value than all initial configurations.
+//! Vectors that no possible step increases: see [`throng_model::verdict::Vector`]. Nothing
+//! reachable has a larger value than all initial configurations.
 
 use rustc_hash::FxHashMap;
 
@@ -24,7 +25,8 @@ impl Vectors {
         Ok(Vectors(vectors.iter().map(|v| Linear::new(problem, v)).collect::<Result<_, _>>()?))
     }
 
-    /// Vectors that may be negative at local states: they exclude no configuration because of what it covers.
+    /// Vectors that may be negative at local states: they exclude no configuration because of what
+    /// it covers.
     pub(super) fn signed(problem: &Problem, vectors: &[Vector]) -> Result<Vectors, Flaw> {
         Ok(Vectors(vectors.iter().map(|v| Linear::signed(problem, v)).collect::<Result<_, _>>()?))
     }
@@ -34,7 +36,8 @@ impl Vectors {
         self.0.iter().any(|linear| linear.locals.values().any(|&n| n < 0))
     }
 
-    /// Whether no reachable configuration has shared state `s`, a thread at `l`, and all its threads at `l` and `others`.
+    /// Whether no reachable configuration has shared state `s`, a thread at `l`, and all its
+    /// threads at `l` and `others`.
     pub(super) fn exclude_stuck(&self, s: Shared, l: Local, others: &[Local]) -> bool {
         self.0.iter().any(|linear| {
             linear.of_shared(s) + linear.of_local(l) > linear.most
@@ -42,7 +45,8 @@ impl Vectors {
         })
     }
 
-    /// Whether a step that leads to `to` and brings `arrived` there increases none; bystanders aside.
+    /// Whether a step that leads to `to` and brings `arrived` there increases none; bystanders
+    /// aside.
     pub(super) fn allow_step(&self, step: &Step, to: Shared, arrived: &Bag) -> bool {
         self.0.iter().all(|linear| linear.value(to, arrived) <= linear.value(step.from, &step.take))
     }

@@ -1,5 +1,6 @@
-//! Evidence about localised models: each bad configuration is ruled out by some part, and each part stands by the rule of its kind, in the model that
-//! the checker builds itself from what is kept ([`throng_model::localisation`]).
+//! Evidence about localised models: each bad configuration is ruled out by some part, and each part
+//! stands by the rule of its kind, in the model that the checker builds itself from what is kept
+//! ([`throng_model::localisation`]).
 
 use std::sync::Arc;
 

@@ -1,9 +1,11 @@
-//! A closed set of which each of several workers holds a part: what a worker has to show about its own part.
+//! A closed set of which each of several workers holds a part: what a worker has to show about its
+//! own part.
 //!
-//! The whole set holds every initial configuration, is closed under steps and hits no target if every worker has shown that its members hit no target, and
-//! every configuration that some worker names here (the initial ones, and the successors of its members) is a member of the part in which
-//! it belongs. Looking that up is up to the workers; which configurations have to be looked up is decided here, from
-//! [`semantics`] alone, whatever steps the search has compiled.
+//! The whole set holds every initial configuration, is closed under steps and hits no target if
+//! every worker has shown that its members hit no target, and every configuration that some worker
+//! names here (the initial ones, and the successors of its members) is a member of the part in
+//! which it belongs. Looking that up is up to the workers; which configurations have to be looked
+//! up is decided here, from [`semantics`] alone, whatever steps the search has compiled.
 
 use std::collections::hash_map::Entry;
 

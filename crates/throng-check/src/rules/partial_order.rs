@@ -1,6 +1,8 @@
-//! Sets that are closed only under the steps of a thread that may go first ([`throng_model::partial_order`]), where there is one; and products of sets.
+//! Sets that are closed only under the steps of a thread that may go first
+//! ([`throng_model::partial_order`]), where there is one; and products of sets.
 //!
-//! This asks the model which variables a statement reads and writes. Certificates in files do not rest on it.
+//! This asks the model which variables a statement reads and writes. Certificates in files do not
+//! rest on it.
 
 use rustc_hash::FxHashSet;
 
@@ -79,7 +81,8 @@ impl Member<'_> {
         Member { configs: std::slice::from_ref(config), threads }
     }
 
-    /// Whether some thread may go first, can move whatever the shared state is, and stays inside whatever it does.
+    /// Whether some thread may go first, can move whatever the shared state is, and stays inside
+    /// whatever it does.
     fn someone_goes_first(
         &self,
         problem: &Problem,

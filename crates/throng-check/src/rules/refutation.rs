@@ -1,8 +1,10 @@
 //! Cases that contradict the state equation: see [`throng_model::verdict::Refutation`].
 //!
-//! In a case, some comparisons hold and some disjunctions are open; the first case is the predicate of the target. A case is split into those of the parts of an open
-//! disjunction, or refuted: a sum that no step increases is at least a non-negative combination of comparisons and traps, term by term. So where these
-//! hold it is at least what they ask for, and that is more than it is at the start.
+//! In a case, some comparisons hold and some disjunctions are open; the first case is the predicate
+//! of the target. A case is split into those of the parts of an open disjunction, or refuted: a sum
+//! that no step increases is at least a non-negative combination of comparisons and traps, term by
+//! term. So where these hold it is at least what they ask for, and that is more than it is at the
+//! start.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +15,8 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Case, Contradiction, Refutation};
 use throng_model::{Bag, Bystanders, Local, Step};
 
-/// So often a comparison may be used, and so many may be: products of 64-bit numbers then stay within 128 bits.
+/// So often a comparison may be used, and so many may be: products of 64-bit numbers then stay
+/// within 128 bits.
 const MOST_TIMES: i64 = 1 << 40;
 const MOST_USED: usize = 1 << 20;
 

@@ -45,7 +45,8 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
     if target.hits(now, model)? { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
-/// Appends the steps that a thread at `by` leads from a configuration; a step that takes no thread has no leader.
+/// Appends the steps that a thread at `by` leads from a configuration; a step that takes no thread
+/// has no leader.
 pub(crate) fn led_by(
     model: &dyn Model,
     from: &Config,
@@ -58,7 +59,8 @@ pub(crate) fn led_by(
     }
 }
 
-/// The steps of a model, asked for once per thread state: sets of configurations have the same thread states over and over.
+/// The steps of a model, asked for once per thread state: sets of configurations have the same
+/// thread states over and over.
 pub(super) struct Led<'a> {
     model: &'a dyn Model,
     known: FxHashMap<(Shared, Option<Local>), Rc<[Step]>>,
@@ -69,7 +71,8 @@ impl<'a> Led<'a> {
         Led { model, known: FxHashMap::default() }
     }
 
-    /// Appends what the steps that a thread at `by` leads make of a configuration; a step that takes no thread has no leader.
+    /// Appends what the steps that a thread at `by` leads make of a configuration; a step that
+    /// takes no thread has no leader.
     pub(super) fn fire(
         &mut self,
         from: &Config,
@@ -119,7 +122,8 @@ pub(super) fn is_initial(problem: &Problem, config: &Config) -> bool {
             .any(|family| family.contains(&rounded(&*problem.model, family, config)) && fits(family))
 }
 
-/// Where states are sets: `config` with every state replaced by one of the family that it is within, if there is one.
+/// Where states are sets: `config` with every state replaced by one of the family that it is
+/// within, if there is one.
 fn rounded(model: &dyn Model, family: &Initial, config: &Config) -> Config {
     if model.is_exact() {
         return config.clone();

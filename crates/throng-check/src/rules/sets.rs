@@ -1,8 +1,9 @@
 //! Sets of configurations, and whether all of a configuration is in one.
 //!
-//! In a closed set that means: it is a member; in a downward set: it is below a member; in a basis: it is above one. Where states are sets, each
-//! concrete configuration must be, so it is enough that the whole is within a member, or that each of its parts is
-//! ([`Parts`]). Comparing is what costs, so members are kept by what rules out most of them.
+//! In a closed set that means: it is a member; in a downward set: it is below a member; in a basis:
+//! it is above one. Where states are sets, each concrete configuration must be, so it is enough
+//! that the whole is within a member, or that each of its parts is ([`Parts`]). Comparing is what
+//! costs, so members are kept by what rules out most of them.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
@@ -78,8 +79,8 @@ impl<'a> Set<'a> {
         config.threads.entries().iter().fold(0, |bits, e| bits | bit(e.0))
     }
 
-    /// Configurations that compare have the same key: how many threads are in which class if counts must be the same, else the shared state
-    /// if that is one state.
+    /// Configurations that compare have the same key: how many threads are in which class if counts
+    /// must be the same, else the shared state if that is one state.
     fn key(&self, config: &Config) -> u64 {
         let hasher = BuildHasherDefault::<FxHasher>::default();
         match self.order {

@@ -1,13 +1,17 @@
 //! Whether a set of views is what it claims to be: see [`throng_model::views::Views`].
 //!
-//! The set holds ⟨s | a, b⟩ if the row of a with s has b; first of all, rows must agree about that from both sides. Then, for every step whose threads can be there
-//! together: those that arrive, and every bystander that was pairwise with all that were taken, must again be
-//! pairwise in the set. Bystanders are an intersection of rows, and "for every bystander" is inclusion of sets of numbers; states with the same row are looked at once.
+//! The set holds ⟨s | a, b⟩ if the row of a with s has b; first of all, rows must agree about that
+//! from both sides. Then, for every step whose threads can be there together: those that arrive,
+//! and every bystander that was pairwise with all that were taken, must again be pairwise in the
+//! set. Bystanders are an intersection of rows, and "for every bystander" is inclusion of sets of
+//! numbers; states with the same row are looked at once.
 //!
-//! Bystanders B that stay take all their pairs along. If that has been shown for a step to the same shared state beside bystanders D, and B is within D, there
-//! is nothing left to show: a pair of B is one of D.
+//! Bystanders B that stay take all their pairs along. If that has been shown for a step to the same
+//! shared state beside bystanders D, and B is within D, there is nothing left to show: a pair of B
+//! is one of D.
 //!
-//! Vectors are asked about the same steps ([`super::linear`]): where states are sets, both are about what a step's result is taken for.
+//! Vectors are asked about the same steps ([`super::linear`]): where states are sets, both are
+//! about what a step's result is taken for.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,7 +24,8 @@ use throng_model::problem::Problem;
 use throng_model::views::{Group, Views};
 use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
 
-/// A set of views that holds the initial ones and is closed under steps, none of which increases a vector.
+/// A set of views that holds the initial ones and is closed under steps, none of which increases a
+/// vector.
 pub(super) struct Closed<'a> {
     pub(super) model: &'a dyn Model,
     views: &'a Views,
@@ -28,7 +33,8 @@ pub(super) struct Closed<'a> {
     vectors: &'a Vectors,
 }
 
-/// Bystanders whose pairs have been found again with the shared state that a step leads to, for steps from the same shared state.
+/// Bystanders whose pairs have been found again with the shared state that a step leads to, for
+/// steps from the same shared state.
 type Shown = FxHashMap<Shared, Vec<Bits>>;
 
 /// How many of them are remembered for one shared state.
@@ -98,7 +104,8 @@ impl<'a> Closed<'a> {
         }
     }
 
-    /// Shows `found` every step whose threads can be there together, with the views of the shared state it starts in.
+    /// Shows `found` every step whose threads can be there together, with the views of the shared
+    /// state it starts in.
     pub(super) fn each_possible_step(
         &self,
         found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
@@ -160,7 +167,8 @@ impl<'a> Closed<'a> {
         flaw.filter(|_| !fits).map_or(Ok(()), Err)
     }
 
-    /// What one of these states is taken for: the least of those that hold all of it. The order of states decides between several.
+    /// What one of these states is taken for: the least of those that hold all of it. The order of
+    /// states decides between several.
     fn least(&self, among: impl Iterator<Item = Local>, l: Local) -> Option<Local> {
         let within = |a, b| self.model.within_local(a, b);
         let mut holding: Vec<Local> = among.filter(|&m| within(l, m)).collect();
@@ -168,7 +176,8 @@ impl<'a> Closed<'a> {
         holding.into_iter().reduce(|least, m| if within(m, least) { m } else { least })
     }
 
-    /// What arrives, in states that the views know. Nothing that holds a state is less than the state itself, so most of the time there is nothing to look for.
+    /// What arrives, in states that the views know. Nothing that holds a state is less than the
+    /// state itself, so most of the time there is nothing to look for.
     fn taken_for(&self, part: &Config) -> Option<(Shared, Bag)> {
         let within = |a, b| self.model.within_shared(a, b);
         let to = match self.views.group(part.shared) {
@@ -272,7 +281,8 @@ impl<'a> Closed<'a> {
         Ok(())
     }
 
-    /// Whether bystanders that stay, all of whom may be there with another shared state, may also be there together with those that they are together with now.
+    /// Whether bystanders that stay, all of whom may be there with another shared state, may also
+    /// be there together with those that they are together with now.
     fn stay(
         &self,
         group: &Group,
@@ -308,7 +318,8 @@ impl<'a> Closed<'a> {
         Ok(())
     }
 
-    /// What becomes of a bystander, in states that may be there with those that arrive: in halves if none of them holds all of it.
+    /// What becomes of a bystander, in states that may be there with those that arrive: in halves
+    /// if none of them holds all of it.
     fn fates(&self, step: &Step, b: Local, paired: Row<'_>) -> Result<Vec<Local>, Flaw> {
         const MOST: usize = 1 << 12;
         let mut fates = Vec::new();

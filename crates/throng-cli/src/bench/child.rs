@@ -1,9 +1,11 @@
-//! One process, measured: processor time, time on the wall, peak memory; stopped when it uses more than it may.
+//! One process, measured: processor time, time on the wall, peak memory; stopped when it uses more
+//! than it may.
 //!
-//! The numbers are the kernel's, read when the process is reaped (`wait4`), so they are exact even for runs of a millisecond; they
-//! include descendants that the process waited for. While it runs, `/proc` tells how far it is. Where there is no `/proc`, only the limit on the
-//! wall clock stops a process early. Peak memory is never below that of the process which starts the others (about 6 MiB), since the
-//! kernel counts from the moment of the fork.
+//! The numbers are the kernel's, read when the process is reaped (`wait4`), so they are exact even
+//! for runs of a millisecond; they include descendants that the process waited for. While it runs,
+//! `/proc` tells how far it is. Where there is no `/proc`, only the limit on the wall clock stops a
+//! process early. Peak memory is never below that of the process which starts the others (about 6
+//! MiB), since the kernel counts from the moment of the fork.
 
 use std::fs;
 use std::io::{self, Read};
@@ -118,7 +120,8 @@ struct Drained {
 }
 
 impl Drained {
-    /// All of it. A process that has left the group may keep the pipe open for ever; it is not waited for long.
+    /// All of it. A process that has left the group may keep the pipe open for ever; it is not
+    /// waited for long.
     fn text(self) -> String {
         let until = Instant::now() + GRACE;
         while !self.reader.is_finished() && Instant::now() < until {
@@ -176,7 +179,8 @@ fn family(id: u32) -> Vec<u32> {
 /// Processor time so far and resident bytes now.
 fn usage(id: u32) -> (Duration, u64) {
     let read = |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
-    // The name of the command, in brackets, may contain anything; user and system time are fields 14 and 15 of proc_pid_stat(5).
+    // The name of the command, in brackets, may contain anything; user and system time are fields
+    // 14 and 15 of proc_pid_stat(5).
     let stat = read("stat");
     let fields = stat.rsplit_once(')').map_or("", |s| s.1).split_whitespace();
     let ticks: u64 = fields.skip(11).take(2).filter_map(|t| t.parse::<u64>().ok()).sum();

@@ -1,10 +1,12 @@
 //! Against an earlier benchmark: what became slower, larger, or unsolved, beyond noise.
 //!
-//! Two benchmarks are never made under the same load, so a tool's runs are first compared with each other: let r be the ratio of new to old processor time of
-//! an instance. The median of r says how the machine (or the whole tool) changed; the median deviation of log r from it says how
-//! much it scatters. A run is a regression if r lies above the median by three standard deviations of that scatter, and by a quarter at
-//! least, and by a tenth of a second. The median itself counts as one if it is above 1.5 over at least ten runs; with fewer, it says nothing, and runs
-//! are compared as they are.
+//! Two benchmarks are never made under the same load, so a tool's runs are first compared with each
+//! other: let r be the ratio of new to old processor time of an instance. The median of r says how
+//! the machine (or the whole tool) changed; the median deviation of log r from it says how much it
+//! scatters. A run is a regression if r lies above the median by three standard deviations of that
+//! scatter, and by a quarter at least, and by a tenth of a second. The median itself counts as one
+//! if it is above 1.5 over at least ten runs; with fewer, it says nothing, and runs are compared as
+//! they are.
 
 use super::{Question, Run, names};
 

@@ -1,7 +1,9 @@
-//! Runs on other machines: the first process has the queue, the others make runs and send back what came of them.
+//! Runs on other machines: the first process has the queue, the others make runs and send back what
+//! came of them.
 //!
-//! Every connection makes one run at a time; a process opens as many as it may make runs at once. A message is a line of JSON; the files of the instance follow. Both
-//! sides give signs of life, so a machine that is gone is noticed, and its run goes back into the queue.
+//! Every connection makes one run at a time; a process opens as many as it may make runs at once. A
+//! message is a line of JSON; the files of the instance follow. Both sides give signs of life, so a
+//! machine that is gone is noticed, and its run goes back into the queue.
 
 use std::fs;
 use std::io;
@@ -33,7 +35,8 @@ struct Task {
     timeout: f64,
     wall: f64,
     memory: u64,
-    /// Lengths of the files of the instance, in the order of [`Instance::files`]; none: there is no such file.
+    /// Lengths of the files of the instance, in the order of [`Instance::files`]; none: there is no
+    /// such file.
     files: Vec<Option<usize>>,
 }
 
@@ -162,7 +165,8 @@ impl Drop for Visitor {
     }
 }
 
-/// Makes runs for the process at `first`, `plan.jobs` at once, until it has no more. `folder` is for the files of the instances.
+/// Makes runs for the process at `first`, `plan.jobs` at once, until it has no more. `folder` is
+/// for the files of the instances.
 pub fn help(
     first: &str,
     me: usize,
@@ -257,7 +261,8 @@ fn serve(stream: &TcpStream, plan: &Plan, folder: &Path, stop: &(dyn Fn() -> boo
     }
 }
 
-/// Whether anything came while a run is made: all that comes then is the word to stop, or the end of the connection.
+/// Whether anything came while a run is made: all that comes then is the word to stop, or the end
+/// of the connection.
 fn is_told_to_stop(stream: &TcpStream) -> bool {
     let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
     let peeked = stream.peek(&mut [0]);

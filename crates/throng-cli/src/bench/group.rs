@@ -1,8 +1,11 @@
-//! A process with its descendants, to be stopped together: none outlives the benchmark, however that ends.
+//! A process with its descendants, to be stopped together: none outlives the benchmark, however
+//! that ends.
 //!
-//! The leader of the group is a guard, a shell that waits for the end of its input. No other process has the writing end of that pipe, so it ends
-//! with this process, also if this process is killed; the guard then kills the group. The guard is there before the process that is measured, which
-//! is in the group from its first instruction on: there is no moment in which it could be left behind. Who leaves the group is not found.
+//! The leader of the group is a guard, a shell that waits for the end of its input. No other
+//! process has the writing end of that pipe, so it ends with this process, also if this process is
+//! killed; the guard then kills the group. The guard is there before the process that is measured,
+//! which is in the group from its first instruction on: there is no moment in which it could be
+//! left behind. Who leaves the group is not found.
 
 use std::io;
 use std::process::{Child, Command};

@@ -44,7 +44,8 @@ impl Instance {
         (&self.file, self.threads.unwrap_or(u32::MAX), &self.initial, &self.property)
     }
 
-    /// The files that may be read: the input, the targets, what lies beside the input. They need not exist.
+    /// The files that may be read: the input, the targets, what lies beside the input. They need
+    /// not exist.
     pub fn files(&self) -> [Option<PathBuf>; 4] {
         let beside = |extension| Some(self.path.with_extension(extension));
         [Some(self.path.clone()), self.targets.clone(), beside("prop"), beside("xml")]
@@ -132,7 +133,8 @@ fn family(file: &str) -> String {
     folders.join("/")
 }
 
-/// Every file below a folder that Throng reads, sorted by name; names begin with that of the folder. A line `// expect: VERDICT` in it says what to expect.
+/// Every file below a folder that Throng reads, sorted by name; names begin with that of the
+/// folder. A line `// expect: VERDICT` in it says what to expect.
 fn folder(root: &Path) -> Result<Vec<Instance>, String> {
     let mut files = Vec::new();
     collect(root, &mut files).map_err(|(path, why)| format!("{}: {why}", path.display()))?;

@@ -1,4 +1,5 @@
-//! Pictures as SVG, each self-contained: scatter plots, curves, bars. One place that draws, for every benchmark of this project.
+//! Pictures as SVG, each self-contained: scatter plots, curves, bars. One place that draws, for
+//! every benchmark of this project.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -85,7 +86,8 @@ pub struct Dot {
     pub title: String,
 }
 
-/// A scatter plot on two equal logarithmic axes, with the diagonal. `limit`: where those are drawn that did not finish.
+/// A scatter plot on two equal logarithmic axes, with the diagonal. `limit`: where those are drawn
+/// that did not finish.
 pub fn scatter(title: &str, x: &str, y: &str, groups: &[&str], dots: &[Dot], limit: Option<f64>) -> String {
     let values = || dots.iter().flat_map(|d| [d.x, d.y]).chain(limit);
     let (x, y) = (Axis::log(x, values()), Axis::log(y, values()));
@@ -126,7 +128,8 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Curves, e.g. how many runs finish within which time, or time against the number of threads. `marks`: each point is marked.
+/// Curves, e.g. how many runs finish within which time, or time against the number of threads.
+/// `marks`: each point is marked.
 pub fn curves(title: &str, x: &Axis, y: &Axis, series: &[Series], limit: Option<f64>, marks: bool) -> String {
     let mut svg = begin(title, x, y, series.len());
     if let Some(limit) = limit.filter(|l| (y.from..=y.to).contains(l)) {

@@ -1,7 +1,7 @@
 //! Which runs are made, in which order, and by how many workers at once.
 //!
-//! Instance by instance, all tools one after the other: what is compared is measured under the same load. Runs that the store has are not made
-//! again.
+//! Instance by instance, all tools one after the other: what is compared is measured under the same
+//! load. Runs that the store has are not made again.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -120,7 +120,8 @@ struct Queue<'a> {
     failed: Option<String>,
 }
 
-/// Makes all runs that the store does not have, `plan.jobs` at once on this machine and one on each place that comes. `Ok(false)`: it was stopped before the end.
+/// Makes all runs that the store does not have, `plan.jobs` at once on this machine and one on each
+/// place that comes. `Ok(false)`: it was stopped before the end.
 pub fn run(
     pairs: &[(Instance, Tool)],
     plan: &Plan,
@@ -274,7 +275,8 @@ pub fn one(
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Run>, String> {
     let words = tool.command(instance, &plan.throng, plan.timeout, plan.memory);
-    // This program watches its memory itself and ends with an answer; others are stopped at the limit.
+    // This program watches its memory itself and ends with an answer; others are stopped at the
+    // limit.
     let slack = if tool.options().is_some() { 5 } else { 4 };
     let allowance = Allowance {
         cpu: Duration::from_secs_f64(plan.timeout),
@@ -304,7 +306,8 @@ pub fn one(
     }))
 }
 
-/// This program says what it has established when time is up; others that are stopped say nothing: their exit status may mean anything then.
+/// This program says what it has established when time is up; others that are stopped say nothing:
+/// their exit status may mean anything then.
 fn ending(measured: &Measured, said: &Reported, own: bool) -> Ending {
     match (said.ending, measured.exceeded) {
         (Some(ending), exceeded) if ending.is_verdict() && (own || exceeded.is_none()) => ending,

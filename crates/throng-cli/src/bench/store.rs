@@ -1,4 +1,5 @@
-//! Where runs are kept: appended to a file of JSON lines, each as soon as it is known, so that nothing is lost when the benchmark is stopped.
+//! Where runs are kept: appended to a file of JSON lines, each as soon as it is known, so that
+//! nothing is lost when the benchmark is stopped.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -18,7 +19,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the runs in a folder, which is made if it is not there. `fresh`: forgets what is in it.
+    /// Opens the runs in a folder, which is made if it is not there. `fresh`: forgets what is in
+    /// it.
     pub fn open(folder: &Path, fresh: bool) -> Result<Store, String> {
         let path = folder.join(LINES);
         let wrong = |why: io::Error| format!("{}: {why}", path.display());
@@ -58,7 +60,8 @@ fn key(run: &Run) -> Key<'_> {
 
 type Key<'a> = (Question<'a>, &'a str, &'a str, u64, u64, &'a str);
 
-/// For each of `asked` (made or not) the best run that was made just so, with the expectation of the former.
+/// For each of `asked` (made or not) the best run that was made just so, with the expectation of
+/// the former.
 pub fn counted(runs: &[Run], asked: &[Run]) -> Vec<Run> {
     let mut made: BTreeMap<Key<'_>, &Run> = BTreeMap::new();
     for run in runs {
@@ -101,8 +104,8 @@ pub fn csv(runs: &[Run]) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|why| why.to_string())
 }
 
-/// For each question and tool the run that counts: one that answered, and of those the fastest. What was made under other limits or with
-/// another command is left to the latest.
+/// For each question and tool the run that counts: one that answered, and of those the fastest.
+/// What was made under other limits or with another command is left to the latest.
 pub fn best(runs: &[Run]) -> Vec<Run> {
     let mut order: Vec<&Run> = Vec::new();
     let mut places = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Tables: what each tool solved, per family; which tools disagree; how pairs of tools compare. Markdown, for terminals and files alike.
+//! Tables: what each tool solved, per family; which tools disagree; how pairs of tools compare.
+//! Markdown, for terminals and files alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -24,7 +25,8 @@ pub fn summary(runs: &[Run], pairs: &[(String, String)], changes: &[Change]) -> 
     text
 }
 
-/// Penalised average runtime: the mean of processor times, where what was not solved counts as twice the limit.
+/// Penalised average runtime: the mean of processor times, where what was not solved counts as
+/// twice the limit.
 pub fn par2<'a>(runs: impl IntoIterator<Item = &'a Run>) -> f64 {
     let (mut sum, mut count) = (0.0, 0usize);
     for run in runs {

@@ -13,10 +13,12 @@
 //! unsafe = "VERIFICATION FAILED"
 //! ```
 //!
-//! `{file}`, `{targets}` (the file with targets), `{label}`, `{initial}`, `{threads}`, `{timeout}` (seconds), `{memory}` (MiB) and `{throng}` (this
-//! program) are filled in. A list inside a command is left out as a whole if something in it has no value. A tool whose command
-//! does not mention `{threads}` is asked about any number of threads. `finished` reads like `safe` and means that the work was done, `refused` that the
-//! tool does not take the input; `value` is a JSON pointer to a number in the output, of which the page draws a histogram.
+//! `{file}`, `{targets}` (the file with targets), `{label}`, `{initial}`, `{threads}`, `{timeout}`
+//! (seconds), `{memory}` (MiB) and `{throng}` (this program) are filled in. A list inside a command
+//! is left out as a whole if something in it has no value. A tool whose command does not mention
+//! `{threads}` is asked about any number of threads. `finished` reads like `safe` and means that
+//! the work was done, `refused` that the tool does not take the input; `value` is a JSON pointer to
+//! a number in the output, of which the page draws a histogram.
 
 use std::path::Path;
 

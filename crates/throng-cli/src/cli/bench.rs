@@ -95,7 +95,8 @@ pub(super) struct BenchArgs {
     /// Compare and draw these two tools. May be repeated (default: the first with each other one)
     #[arg(long, value_name = "A,B", help_heading = "Results")]
     pair: Vec<String>,
-    /// Compare with an earlier benchmark: its folder, runs.jsonl or runs.csv. What seems worse is run twice more before it counts
+    /// Compare with an earlier benchmark: its folder, runs.jsonl or runs.csv. What seems worse is
+    /// run twice more before it counts
     #[arg(long, value_name = "OLD", help_heading = "Results")]
     compare: Option<PathBuf>,
     #[cfg(feature = "cluster")]
@@ -175,7 +176,8 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<u8, Failure> {
     })
 }
 
-/// The tools that were asked for. Options of throng itself are tried out on the command line's own definition.
+/// The tools that were asked for. Options of throng itself are tried out on the command line's own
+/// definition.
 fn tools(args: &BenchArgs) -> Result<Vec<Tool>, Failure> {
     let mut found = Vec::new();
     for engine in &args.engine {

@@ -1,4 +1,5 @@
-//! C programs: every command gets the concrete model of one in place of an input in another language.
+//! C programs: every command gets the concrete model of one in place of an input in another
+//! language.
 
 mod abstraction;
 mod deadlock;
@@ -26,9 +27,10 @@ use super::vocabulary::OPTIONS;
 use super::{CertifyArgs, CheckArgs, InputArgs, Language, QuestionArgs, TranslateArgs};
 use throng::report::text;
 use throng::{Engine, Job, MemoryModel, Outcome};
-use throng_c::goto::{Doubt, Start, Violation};
-use throng_c::model::Remarks;
-use throng_c::{Concrete, Loaded, Options, Question, load};
+use throng_c::{Loaded, Options, load};
+use throng_goto::model::Remarks;
+use throng_goto::program::{Doubt, Start, Violation};
+use throng_goto::{Concrete, Question};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Trace, Unknown, Verdict};
@@ -135,8 +137,8 @@ fn open(input: &InputArgs, options: &Options, threads: Option<u32>) -> Result<Re
     }
     files::was_read(&input.file);
     let loaded = load(&input.file, options)?;
-    let model = loaded.model();
-    let mut problem = loaded.problem_of(model.clone());
+    let model = loaded.query.model();
+    let mut problem = loaded.query.problem_of(model.clone());
     problem.bound = threads.map_or(Bound::Any, Bound::Threads);
     Ok(Read { loaded, model, problem })
 }
@@ -160,7 +162,7 @@ pub(super) fn job<'a>(
             "what is reached is not known of a program that calls what is not defined: {names}"
         ))
     });
-    let job = Job::of(read.problem).read_from(read.loaded.source);
+    let job = Job::of(read.problem).read_from(read.loaded.query.source);
     Ok(match doubt {
         Some(why) => job.doubted(why),
         None => job,
@@ -175,12 +177,12 @@ pub(super) fn asked<'a>(
 ) -> Result<Job<'a>, Failure> {
     let read = read(input, question, &[])?;
     remark(&read, console);
-    Ok(Job::of(read.problem).read_from(read.loaded.source))
+    Ok(Job::of(read.problem).read_from(read.loaded.query.source))
 }
 
 /// What the reader left open.
 fn remark(read: &Read, console: &Console) {
-    for note in &read.loaded.notes {
+    for note in &read.loaded.query.notes {
         console.note(&format!("note: {note}"));
     }
 }
@@ -201,9 +203,9 @@ pub(super) fn check(
     let read = read(&args.input, &args.question, &args.more)?;
     console.has_read();
     let reading = began.elapsed();
-    let question = &read.loaded.question;
+    let question = &read.loaded.query.question;
     let only_assertions = *question == options(&args.input).question;
-    if only_assertions && !read.loaded.program.asserts {
+    if only_assertions && !read.loaded.query.program.asserts {
         console.note(
             "warning: nothing is asserted in the code that runs, so nothing can fail: use assert(), or ask for --error-label, --mutex, \
              --race, --deadlock, --overflow, --locks or --memory-safety",
@@ -221,7 +223,7 @@ pub(super) fn check(
     console.has_answer();
     let mut outcome = parts::merge(&parts);
     (outcome.time, outcome.phases.reading) = (began.elapsed(), reading);
-    let misused = parts.iter().filter(|p| !p.read.loaded.question.locks);
+    let misused = parts.iter().filter(|p| !p.read.loaded.query.question.locks);
     if let Some(misuse) = misused.filter_map(|p| p.remarks().misuse).next() {
         console.note(&format!("warning: {misuse}"));
     }
@@ -257,8 +259,8 @@ fn decide(
 ) -> Result<(Outcome, Arc<abstraction::Attempt>), Failure> {
     let mut engine = args.search.engine.build(&settings(args));
     let auto = args.search.engine == Engine::Auto;
-    let starts = auto && matches!(read.loaded.program.start, Start::One(_));
-    let hunt = starts.then(|| hunt::Hunt::new(&read.loaded.program, read.problem.bound));
+    let starts = auto && matches!(read.loaded.query.program.start, Start::One(_));
+    let hunt = starts.then(|| hunt::Hunt::new(&read.loaded.query.program, read.problem.bound));
     let abstraction = Arc::new(abstraction::Attempt::new(&read.loaded, args, console.output.verbose)?);
     if auto && abstraction.applies() {
         let (model, attempt) = (read.model.clone(), abstraction.clone());
@@ -271,7 +273,7 @@ fn decide(
             deadlock::ask(&mut read.problem);
             engine = Box::new(deadlock::Proved(order));
         }
-        None if read.loaded.question.deadlock => {
+        None if read.loaded.query.question.deadlock => {
             engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
         }
         None => {}
@@ -282,7 +284,7 @@ fn decide(
     }
     let mut job = Job::of(read.problem.clone())
         .vocabulary(&OPTIONS)
-        .read_from(read.loaded.source.clone())
+        .read_from(read.loaded.query.source.clone())
         .settings(settings(args))
         .watch(console);
     if args.no_check {
@@ -316,21 +318,21 @@ fn settle(read: &Read, outcome: &mut Outcome) {
             *verdict = Verdict::Unknown(Unknown::Unsure(why));
         }
     }
-    if read.loaded.undefined().next().is_some() {
+    if read.loaded.query.undefined().next().is_some() {
         // Nor is anything known about small numbers of threads.
         outcome.answer.statistics.complete_up_to = None;
     }
     let proves = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Safe(_)));
-    outcome.memory_model = (proves && read.loaded.only_sequential()).then_some(MemoryModel::Sequential);
-    outcome.most_threads = read.loaded.program.most_threads();
+    outcome.memory_model = (proves && read.loaded.query.only_sequential()).then_some(MemoryModel::Sequential);
+    outcome.most_threads = read.loaded.query.program.most_threads();
 }
 
 /// Why a run into target `n` need not be one of the program.
 fn unsure_run(read: &Read, n: usize, trace: &Trace) -> Option<String> {
-    let mut doubts = throng_c::doubt::doubts(&read.model, trace);
-    if n >= read.loaded.program.asked.len() {
+    let mut doubts = throng_goto::doubt::doubts(&read.model, trace);
+    if n >= read.loaded.query.program.asked.len() {
         // What threads do up to where they wait in a deadlock is not part of the run.
-        doubts.extend(read.loaded.undefined().map(|name| Doubt::Undefined(name.into())));
+        doubts.extend(read.loaded.query.undefined().map(|name| Doubt::Undefined(name.into())));
     }
     let words: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
     (!words.is_empty())
@@ -339,7 +341,7 @@ fn unsure_run(read: &Read, n: usize, trace: &Trace) -> Option<String> {
 
 /// The functions that are called and not defined, if there are any.
 fn undefined(read: &Read) -> Option<String> {
-    let names: Vec<&str> = read.loaded.undefined().collect();
+    let names: Vec<&str> = read.loaded.query.undefined().collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
 
@@ -348,8 +350,8 @@ fn unsure_proof(read: &Read, n: usize) -> Option<String> {
     if let Some(names) = undefined(read) {
         return Some(format!("nothing is proved about a program that calls what is not defined: {names}"));
     }
-    let race = read.loaded.program.asked.get(n) == Some(&Violation::Race);
-    (race && read.loaded.only_sequential()).then(|| {
+    let race = read.loaded.query.program.asked.get(n) == Some(&Violation::Race);
+    (race && read.loaded.query.only_sequential()).then(|| {
         "there is no race under sequential consistency, but memory orders that are weaker than seq_cst, as this program names them, may allow one \
          (`--memory-model sc` asks about sequential consistency only)"
             .into()
@@ -358,19 +360,20 @@ fn unsure_proof(read: &Read, n: usize) -> Option<String> {
 
 /// What the verdicts take for granted.
 fn assumptions(read: &Read, remarks: &Remarks, outcome: &Outcome) -> Vec<String> {
-    let mut found = read.loaded.assumptions(remarks);
+    let mut found = read.loaded.query.assumptions(remarks);
     // Of programs that were proved to have none, whatever the number of their threads.
-    let race_free = read.loaded.question.race
+    let race_free = read.loaded.query.question.race
         && outcome.is_safe()
         && read.problem.bound == Bound::Any
-        && !read.loaded.program.weak_orders;
+        && !read.loaded.query.program.weak_orders;
     if race_free && let Some(first) = found.first_mut() {
         *first = "sequential consistency, which C guarantees to programs without data races".into();
     }
     found
 }
 
-/// `throng certify x.c CERT`: whether the certificate stands; `Err`: it, or the program, cannot be read.
+/// `throng certify x.c CERT`: whether the certificate stands; `Err`: it, or the program, cannot be
+/// read.
 pub(super) fn certify(args: &CertifyArgs, bytes: &[u8], limits: &Limits) -> Result<Certification, Failure> {
     let read = read(&args.input, &args.question, &[])?;
     Ok(match deadlock::is_one(bytes) {
@@ -384,8 +387,8 @@ pub(super) fn translate(args: &TranslateArgs, console: &Console) -> Result<u8, F
     let read = read(&args.input, &args.question, &[])?;
     remark(&read, console);
     let text = match args.to {
-        Language::Goto => read.loaded.program.print(),
-        Language::Dot => throng_c::dot::dot(&read.loaded.program),
+        Language::Goto => read.loaded.query.program.print(),
+        Language::Dot => throng_goto::dot::dot(&read.loaded.query.program),
         Language::Bp => {
             abstraction::program(&read.loaded, &super::limits(args.timeout, args.memory), console)?
         }

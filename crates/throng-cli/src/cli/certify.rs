@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits};
-use throng::engine::Algorithm;
-use throng::engine::reuse::Reuse;
 use throng::report::plural;
 use throng::{Error, Input, Job, Written};
 use throng_check::certificate::write::{Origin, document, write};
 use throng_check::certificate::{Claim, Document, shrink};
 use throng_check::certify::{Asked, Certified, CertifiedAnswer, Fault, certify, read};
+use throng_engine::Algorithm;
+use throng_engine::reuse::Reuse;
 use throng_lang::load::{LARGEST, Loaded};
 use throng_model::limits::Limits;
 use throng_model::verdict::Verdict;
@@ -243,8 +243,8 @@ fn json(
     format!("{document:#}\n")
 }
 
-/// Writes the certificate of these verdicts, and checks it unless that is turned off: one that does not stand is a bug. Nothing is written if nothing is
-/// decided.
+/// Writes the certificate of these verdicts, and checks it unless that is turned off: one that does
+/// not stand is a bug. Nothing is written if nothing is decided.
 pub(super) fn save(
     path: &Path,
     origin: &Origin<'_>,
@@ -292,7 +292,8 @@ pub(super) fn save_document(
     Ok(written)
 }
 
-/// Tries the certificate of an earlier version of the input first; another engine searches for what that does not show.
+/// Tries the certificate of an earlier version of the input first; another engine searches for what
+/// that does not show.
 pub(super) fn reusing<'a>(
     path: &Path,
     loaded: &'a Loaded,

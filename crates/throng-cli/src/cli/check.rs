@@ -10,11 +10,11 @@ use super::certify;
 use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure, LastWords};
 use super::files::{self, Kind};
-use throng::engine::exhaust::{Coverability, Exhaust, GaveUp};
-use throng::engine::karp_miller::KarpMiller;
 use throng::report::{json, text};
 use throng::{Engine, Job, Settings, engine};
 use throng_check::certificate::write::Origin;
+use throng_engine::exhaust::{Coverability, Exhaust, GaveUp};
+use throng_engine::karp_miller::KarpMiller;
 use throng_lang::bp::lint::lint;
 use throng_lang::load::Input;
 use throng_lang::question::SourceDiagnostic;
@@ -77,7 +77,8 @@ pub(super) fn check(
     }
     let prepared = console.prepare(&job, Job::prepare)?;
     let problem = prepared.problem.clone();
-    // What the question made of the input: a program that asks for values of threads' variables is read again, so that none is forgotten.
+    // What the question made of the input: a program that asks for values of threads' variables is
+    // read again, so that none is forgotten.
     let loaded = prepared.loaded().unwrap_or(input.loaded()).clone();
     if let (true, Input::Program(program)) = (args.lint, &loaded.input) {
         let source = &loaded.source;
@@ -171,7 +172,8 @@ pub(super) fn check(
         kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
     }
     if last {
-        // Releasing a large input piece by piece takes as long as parsing it; the system takes it back at once.
+        // Releasing a large input piece by piece takes as long as parsing it; the system takes it
+        // back at once.
         std::mem::forget(loaded.clone());
     }
     Ok(outcome.exit_code())
@@ -183,7 +185,8 @@ fn checkpoint(args: &CheckArgs) -> Option<&PathBuf> {
     args.checkpoint.as_ref().filter(|_| args.search.engine.name() != "distributed")
 }
 
-/// What is printed if a search that was asked to stop does not come to an end soon, or reading the input does not.
+/// What is printed if a search that was asked to stop does not come to an end soon, or reading the
+/// input does not.
 pub(super) fn last_words(args: &CheckArgs) -> LastWords {
     let (file, json) = (args.input.file.display().to_string(), args.json);
     Arc::new(move |why| match json {

@@ -1,7 +1,9 @@
-//! `--checkpoint FILE`: the state of a search, written now and then, so that the same command resumes after it was stopped or killed.
+//! `--checkpoint FILE`: the state of a search, written now and then, so that the same command
+//! resumes after it was stopped or killed.
 //!
-//! The file is one line of JSON ([`Header`]), the state as the engine writes it, and a checksum over both (CRC-32, four bytes). It is written beside
-//! and renamed once it is safely on disk: at any moment there is the old state or the new one. A file that is no checkpoint of the same
+//! The file is one line of JSON ([`Header`]), the state as the engine writes it, and a checksum
+//! over both (CRC-32, four bytes). It is written beside and renamed once it is safely on disk: at
+//! any moment there is the old state or the new one. A file that is no checkpoint of the same
 //! question is never touched.
 
 use std::ffi::OsString;
@@ -17,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use super::CheckArgs;
 use super::console::{Failure, complain};
 use throng::Engine;
-use throng::checkpoint::{Damaged, Keeper, Reader, Writer};
 use throng_check::certificate::hash;
+use throng_engine::checkpoint::{Damaged, Keeper, Reader, Writer};
 use throng_lang::load::Loaded;
 use throng_model::problem::Problem;
 
@@ -165,7 +167,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// When everything has been printed and written: the state is no longer needed, or this says how to resume.
+    /// When everything has been printed and written: the state is no longer needed, or this says
+    /// how to resume.
     pub(super) fn end(&self, unanswered: bool) -> Option<String> {
         let path = self.path.display();
         if unanswered {
@@ -208,7 +211,8 @@ impl Checkpoint {
         (&file).write_all(&sum.to_le_bytes())?;
         file.sync_all()?;
         fs::rename(&beside, &self.path)?;
-        // So that the new name survives, too, if the machine stops; where a directory cannot be opened, that is as good as it gets.
+        // So that the new name survives, too, if the machine stops; where a directory cannot be
+        // opened, that is as good as it gets.
         if let Some(folder) = self.path.parent() {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -223,7 +227,8 @@ impl Keeper for Checkpoint {
         state.written.elapsed() >= state.pause
     }
 
-    /// A state that cannot be written is no reason to stop the search; the one before it is still there.
+    /// A state that cannot be written is no reason to stop the search; the one before it is still
+    /// there.
     fn keep(&self, write: &dyn Fn(&mut Writer<'_>)) {
         let began = Instant::now();
         self.busy.store(true, Ordering::SeqCst);

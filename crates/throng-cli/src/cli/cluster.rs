@@ -1,7 +1,7 @@
 //! `throng check --cluster`, `throng bench --cluster`, and `throng cluster run`.
 //!
-//! Process 0 reads the input, sends it with its command line to all others, and prints. The others search along and print nothing, unless a process dies:
-//! then every process that is left says so.
+//! Process 0 reads the input, sends it with its command line to all others, and prints. The others
+//! search along and print nothing, unless a process dies: then every process that is left says so.
 
 mod folder;
 
@@ -28,10 +28,10 @@ use crate::bench::schedule::{Guests, NoGuests, Plan};
 use crate::cluster::control::Control;
 use crate::cluster::frame::Kind;
 use crate::cluster::{Hosts, SILENCE};
-use throng::engine::distributed::{Distributed, Traffic};
-use throng::engine::on_covering::OnCovering;
-use throng::engine::{Algorithm, Answer, Watch};
 use throng::{Engine, Input, Job};
+use throng_engine::distributed::{Distributed, Traffic};
+use throng_engine::on_covering::OnCovering;
+use throng_engine::{Algorithm, Answer, Watch};
 use throng_lang::load::Loaded;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
@@ -46,8 +46,8 @@ const NUMBERS: [&str; 2] = ["SLURM_PROCID", "JOB_COMPLETION_INDEX"];
 /// Options of `throng check` for several workers.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ClusterArgs {
-    /// `distributed`: threads of this process that search, each with its part of the configurations (default: one per core, with `--cluster` one); the same
-    /// number in all processes
+    /// `distributed`: threads of this process that search, each with its part of the configurations
+    /// (default: one per core, with `--cluster` one); the same number in all processes
     #[arg(long, value_name = "W", help_heading = "Cluster", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
     #[command(flatten)]
@@ -59,8 +59,9 @@ pub(super) struct ClusterArgs {
 /// Which processes there are, and which of them this is.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct HostArgs {
-    /// Work with one process per line of FILE, `host` or `host:port`, on these hosts; start them all with the same command. The first reads the input and
-    /// prints the answer. Limits are for each process
+    /// Work with one process per line of FILE, `host` or `host:port`, on these hosts; start them
+    /// all with the same command. The first reads the input and prints the answer. Limits are for
+    /// each process
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     pub(super) cluster: Option<PathBuf>,
     /// Which line of that file this process is, from 0 (default: what Slurm or Kubernetes says)
@@ -112,7 +113,8 @@ pub(super) struct ClusterCommandArgs {
 
 #[derive(Debug, Subcommand)]
 enum ClusterCommand {
-    /// Start several processes on this machine that work on one command: throng cluster run -n 4 -- check FILE --threads 3
+    /// Start several processes on this machine that work on one command: throng cluster run -n 4 --
+    /// check FILE --threads 3
     Run(RunArgs),
 }
 
@@ -230,7 +232,8 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
     done
 }
 
-/// `throng bench --cluster`: who helps the first process; none if this process is a helper and its work is done.
+/// `throng bench --cluster`: who helps the first process; none if this process is a helper and its
+/// work is done.
 pub(super) fn bench(
     args: &HostArgs,
     plan: &Plan,

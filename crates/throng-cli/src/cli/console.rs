@@ -14,9 +14,9 @@ use clap::ColorChoice;
 use super::checkpoint::{Checkpoint, Kept};
 use super::meter::Meter;
 use super::{OutputArgs, files};
-use throng::checkpoint::Keeper;
-use throng::engine::{Progress, Watch};
 use throng::{Error, Input, Job, Prepared};
+use throng_engine::checkpoint::Keeper;
+use throng_engine::{Progress, Watch};
 use throng_lang::load::{self, Reading, Rejected};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Source, render};
@@ -35,8 +35,8 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// How long a limit may be exceeded while the input is read,
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// and while searching: the search looks at limits, too, and has something to say then. Half a second is what is promised; the rest of it is for
-/// the process to end.
+/// and while searching: the search looks at limits, too, and has something to say then. Half a
+/// second is what is promised; the rest of it is for the process to end.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The same where several processes stop together.
@@ -179,10 +179,12 @@ impl Console {
         self.kept.checkpoint.get()
     }
 
-    /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress until something is printed.
+    /// Lets Ctrl-C (or a request to terminate) stop whatever obeys `limits`, and shows progress
+    /// until something is printed.
     ///
-    /// What does not obey soon is not waited for: `last_words` go to standard output and the exit status is 1; so they do if a limit is hit
-    /// before the input has been read, or if a search does not come to an end soon after one was hit. A second Ctrl-C ends the process at once.
+    /// What does not obey soon is not waited for: `last_words` go to standard output and the exit
+    /// status is 1; so they do if a limit is hit before the input has been read, or if a search
+    /// does not come to an end soon after one was hit. A second Ctrl-C ends the process at once.
     pub fn begin(&self, limits: &Limits, last_words: LastWords) {
         self.meter.start(limits);
         self.listen(limits, Some(last_words.clone()));

@@ -1,4 +1,5 @@
-//! `throng explain`: what a code of an error or warning means, with an example. The entries are those of docs/errors.md, of which `errors.md` is a copy.
+//! `throng explain`: what a code of an error or warning means, with an example. The entries are
+//! those of docs/errors.md, of which `errors.md` is a copy.
 
 use super::ExplainArgs;
 use super::console::{Console, Failure};

@@ -1,7 +1,8 @@
 //! Files that a command writes: as a whole or not at all, and never over a file that it has read.
 //!
-//! Every command says what it reads ([`was_read`]) and, before it spends hours, what it will write ([`claim`]). Writing asks once more, so no command can
-//! forget. Files are compared by what they are, not by name: links, hard links and standard input count.
+//! Every command says what it reads ([`was_read`]) and, before it spends hours, what it will write
+//! ([`claim`]). Writing asks once more, so no command can forget. Files are compared by what they
+//! are, not by name: links, hard links and standard input count.
 
 use std::fs::{self, Metadata};
 use std::io::{self, BufWriter, Read, Write};
@@ -13,11 +14,13 @@ use super::console::Failure;
 /// What a command is about to write to a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A page, a log or a certificate, under a name that was given; one that ends like that of an input is taken for a slip.
+    /// A page, a log or a certificate, under a name that was given; one that ends like that of an
+    /// input is taken for a slip.
     Report,
     /// A translation, or what a command keeps for itself: it replaces what is there.
     Own,
-    /// The properties that go with a translation, under a name that was not given: they replace only what was written as such.
+    /// The properties that go with a translation, under a name that was not given: they replace
+    /// only what was written as such.
     Properties,
 }
 
@@ -58,7 +61,8 @@ pub fn was_read(path: &Path) {
     read_so_far().extend(Identity::of(path));
 }
 
-/// Whether all these files may be written, before hours are spent on what is to go into them. `force` is for existing files that are no inputs.
+/// Whether all these files may be written, before hours are spent on what is to go into them.
+/// `force` is for existing files that are no inputs.
 pub fn claim<'a>(outputs: impl IntoIterator<Item = (&'a PathBuf, Kind)>, force: bool) -> Result<(), Failure> {
     let mut names: Vec<PathBuf> = Vec::new();
     for (path, kind) in outputs {
@@ -101,7 +105,8 @@ fn allowed(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a temporary file beside it and renames that: no reader ever sees half a file, and an old one stays if this fails.
+/// Writes a temporary file beside it and renames that: no reader ever sees half a file, and an old
+/// one stays if this fails.
 pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     stream(path, |out| out.write_all(text.as_bytes()))
 }

@@ -1,4 +1,5 @@
-//! Progress on standard error while something takes long: one line that is rewritten on a terminal, plain lines elsewhere.
+//! Progress on standard error while something takes long: one line that is rewritten on a terminal,
+//! plain lines elsewhere.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 
 use super::OutputArgs;
-use throng::engine::Progress;
+use throng_engine::Progress;
 use throng_model::limits::Limits;
 
 /// When progress is shown.

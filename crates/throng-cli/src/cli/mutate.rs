@@ -1,4 +1,5 @@
-//! `throng mutate`: what a proof depends on. One thing after the other is changed, and the changed program is checked.
+//! `throng mutate`: what a proof depends on. One thing after the other is changed, and the changed
+//! program is checked.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,8 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) trait Subject {
     /// All ways to change one thing.
     fn mutants(&self) -> &[Mutant];
-    /// Checks the program, or the changed program of this number; what a replay of the run did, if that was asked for.
+    /// Checks the program, or the changed program of this number; what a replay of the run did, if
+    /// that was asked for.
     fn check(&self, mutant: Option<usize>, limits: &Limits) -> Result<(Outcome, Option<String>), Failure>;
 }
 

@@ -1,4 +1,5 @@
-//! `throng check` about several inputs, one after the other, with one summary. The first line is about all of them, so reports are printed at the end.
+//! `throng check` about several inputs, one after the other, with one summary. The first line is
+//! about all of them, so reports are printed at the end.
 
 use std::path::PathBuf;
 
@@ -105,7 +106,8 @@ struct Documents {
     files: Vec<Entry>,
 }
 
-/// What a document says about one input: all that it would say about it alone, or why it was not checked.
+/// What a document says about one input: all that it would say about it alone, or why it was not
+/// checked.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Entry {

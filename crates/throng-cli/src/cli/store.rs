@@ -1,7 +1,8 @@
 //! `--store FOLDER`: sets of configurations in files of a folder, mapped into memory.
 //!
-//! A file has no name: it is removed as soon as it is open, so no other process can open it, and it is gone with this one however that ends.
-//! The operating system keeps in memory what is used and writes the rest to disk.
+//! A file has no name: it is removed as soon as it is open, so no other process can open it, and it
+//! is gone with this one however that ends. The operating system keeps in memory what is used and
+//! writes the rest to disk.
 
 use std::fs::File;
 use std::io;
@@ -69,12 +70,14 @@ fn lengthen(file: &File, bytes: usize) -> io::Result<()> {
 /// The first bytes of a file.
 #[allow(unsafe_code)]
 fn map(file: &File, length: usize) -> io::Result<MmapMut> {
-    // SAFETY: memory that is mapped must not change or shrink behind our back. The file has no name and was never given away, so only this process
-    // writes to it, through this one mapping; and it changes its length only when nothing is mapped (`Mapped::resize`).
+    // SAFETY: memory that is mapped must not change or shrink behind our back. The file has no name
+    // and was never given away, so only this process writes to it, through this one mapping; and it
+    // changes its length only when nothing is mapped (`Mapped::resize`).
     unsafe { MmapOptions::new().len(length).map_mut(file) }
 }
 
-/// Sees to it that the disk has room for all bytes: where it has none, writing to the mapping would end the process.
+/// Sees to it that the disk has room for all bytes: where it has none, writing to the mapping would
+/// end the process.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, bytes: usize) -> io::Result<()> {
     use nix::errno::Errno;

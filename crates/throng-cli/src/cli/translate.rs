@@ -114,7 +114,8 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     save(args, console, &written.text, Some(&written)).map(|()| 0)
 }
 
-/// Line and column of every statement that a thread may reach, unless there are very many thread states. The others are never reached.
+/// Line and column of every statement that a thread may reach, unless there are very many thread
+/// states. The others are never reached.
 fn reached(problem: &Problem, limits: &Limits) -> Option<BTreeSet<(u32, u32)>> {
     const MOST: usize = 200_000;
     let model = &*problem.model;
@@ -175,7 +176,8 @@ fn save(
     Ok(())
 }
 
-/// Properties with a comment that says where they come from, behind the line that must be the first.
+/// Properties with a comment that says where they come from, behind the line that must be the
+/// first.
 fn marked(properties: &str) -> String {
     let (first, rest) = properties.split_once('\n').unwrap_or((properties, ""));
     format!("{first}\n{}{rest}", files::PROPERTIES_MARK)

@@ -14,7 +14,7 @@ use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
 
 use super::frame::{self, Hello, Kind, Purpose, greet, welcome};
 use super::{BEAT, Hosts, SILENCE};
-use throng::engine::distributed::{Allocators, Mesh};
+use throng_engine::distributed::{Allocators, Mesh};
 use throng_model::limits::Stopper;
 
 /// Ends this process because of what is said; does nothing if there is an answer already.

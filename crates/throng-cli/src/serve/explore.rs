@@ -1,5 +1,5 @@
-//! Walks through configurations. A request names the whole walk, and the answer is where it leads: the server remembers nothing, and
-//! a click on "back" is a shorter walk.
+//! Walks through configurations. A request names the whole walk, and the answer is where it leads:
+//! the server remembers nothing, and a click on "back" is a shorter walk.
 
 use std::sync::Arc;
 

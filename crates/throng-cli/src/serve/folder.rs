@@ -29,7 +29,8 @@ impl Folder {
         Ok(Folder(path))
     }
 
-    /// The inputs in the folder and the folders in it, by names that [`Folder::read`] takes. Links are not followed.
+    /// The inputs in the folder and the folders in it, by names that [`Folder::read`] takes. Links
+    /// are not followed.
     pub fn list(&self) -> Vec<String> {
         let mut found = Vec::new();
         self.collect(&self.0, 0, &mut found);

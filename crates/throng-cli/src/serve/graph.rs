@@ -1,4 +1,5 @@
-//! The graph of the configurations of a small system, for the page to draw. Of a larger one it is the beginning, breadth first, and says so.
+//! The graph of the configurations of a small system, for the page to draw. Of a larger one it is
+//! the beginning, breadth first, and says so.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,10 +1,12 @@
-//! As much of HTTP/1.1 as one page needs: one request per connection, with limits on everything that a client sends.
+//! As much of HTTP/1.1 as one page needs: one request per connection, with limits on everything
+//! that a client sends.
 //!
-//! Who may ask: the address holds a token of 128 random bits; the `Host` must be this server's, so that no name that was made to point to
-//! 127.0.0.1 works; and an `Origin`, which browsers send with requests of other pages, must be this server's own.
+//! Who may ask: the address holds a token of 128 random bits; the `Host` must be this server's, so
+//! that no name that was made to point to 127.0.0.1 works; and an `Origin`, which browsers send
+//! with requests of other pages, must be this server's own.
 //!
-//! Time is limited for the whole of a request and of an answer, not for each byte; and most of it is for those that have shown the token, which is in
-//! the first line.
+//! Time is limited for the whole of a request and of an answer, not for each byte; and most of it
+//! is for those that have shown the token, which is in the first line.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -19,7 +21,8 @@ const LONGEST_BODY: u64 = 4 << 20;
 /// How long a client may take to show the token.
 const INTRODUCTION: Duration = Duration::from_secs(5);
 
-/// How long a client that has shown the token may take to send the rest of its request, or to take an answer, or a line of one that comes in lines.
+/// How long a client that has shown the token may take to send the rest of its request, or to take
+/// an answer, or a line of one that comes in lines.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection until some moment, after which nothing is read or written.
@@ -85,7 +88,8 @@ impl Site {
         origin.strip_prefix("http://").is_some_and(|host| self.is_host(host))
     }
 
-    /// The path behind the token. Every byte is compared, so that time says nothing about the token.
+    /// The path behind the token. Every byte is compared, so that time says nothing about the
+    /// token.
     fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
         let (given, rest) = path.strip_prefix('/')?.split_once('/')?;
         let differences = given.bytes().zip(self.token.bytes()).fold(0, |d, (a, b)| d | (a ^ b));
@@ -124,7 +128,8 @@ impl Refusal {
     }
 }
 
-/// Reads a request and decides whether it may be answered. `known` is called as soon as the token was shown, and may refuse what follows.
+/// Reads a request and decides whether it may be answered. `known` is called as soon as the token
+/// was shown, and may refuse what follows.
 pub fn read<T>(
     stream: &TcpStream,
     site: &Site,
@@ -187,7 +192,8 @@ fn line(input: &mut impl BufRead, longest: u64) -> io::Result<String> {
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; frame-ancestors 'none'; \
                       base-uri 'none'; form-action 'none'";
 
-/// What a report in a frame of the page may do: its scripts and styles are in it, and it asks for nothing.
+/// What a report in a frame of the page may do: its scripts and styles are in it, and it asks for
+/// nothing.
 const FRAMED: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-scripts";
 
 /// Sends the head of an answer whose length is not known: it ends with the connection.

@@ -1,5 +1,6 @@
-//! Connections that have not shown the token yet. They wait for a short time, and only so many of them: who comes when all places are taken gets that of
-//! the one that has waited longest. So connections that say nothing cannot keep out one that shows the token at once.
+//! Connections that have not shown the token yet. They wait for a short time, and only so many of
+//! them: who comes when all places are taken gets that of the one that has waited longest. So
+//! connections that say nothing cannot keep out one that shows the token at once.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};

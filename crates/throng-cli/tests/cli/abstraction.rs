@@ -1,5 +1,5 @@
-//! C programs that create threads without bound, proved by abstraction: certificates are written, checked and rejected, and the abstract
-//! program is one that `throng check` answers about.
+//! C programs that create threads without bound, proved by abstraction: certificates are written,
+//! checked and rejected, and the abstract program is one that `throng check` answers about.
 
 use std::fs;
 use std::process::Output;
@@ -78,7 +78,8 @@ int main(void) {
 }
 ";
 
-/// A predicate that the file offers is used from the first round on, also with `--entry`; a wrong one is refused with its place.
+/// A predicate that the file offers is used from the first round on, also with `--entry`; a wrong
+/// one is refused with its place.
 #[test]
 fn the_file_may_offer_predicates() {
     if !has_compiler() {

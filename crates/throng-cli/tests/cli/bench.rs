@@ -1,4 +1,5 @@
-//! `throng bench` as a user meets it: what it runs, keeps, compares, and with which exit status it ends.
+//! `throng bench` as a user meets it: what it runs, keeps, compares, and with which exit status it
+//! ends.
 
 #![allow(clippy::print_stderr)] // what was skipped
 
@@ -143,7 +144,8 @@ fn another_tool_runs_beside_ours() {
     assert!(folder.read("throng-bench/values-cutoff.svg").contains("<svg"));
 }
 
-/// Whoever kills the benchmark need not look for what it had started: neither a run nor what that had started goes on.
+/// Whoever kills the benchmark need not look for what it had started: neither a run nor what that
+/// had started goes on.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_benchmark_that_is_killed_leaves_nothing_running() {
@@ -245,7 +247,8 @@ fn wrong_calls_end_with_2_and_say_why() {
     assert!(status == 2 && err.contains("--pair"), "{err}");
 }
 
-/// The BenchExec module, where Python and BenchExec are there (`pip install benchexec`; PYTHONPATH is respected).
+/// The BenchExec module, where Python and BenchExec are there (`pip install benchexec`; PYTHONPATH
+/// is respected).
 #[test]
 fn the_benchexec_module_passes_its_tests() {
     let root = Path::new(throng_dev::ROOT);

@@ -1,4 +1,5 @@
-//! C programs: the examples answer as their first lines say, runs are replayed, and every command takes C.
+//! C programs: the examples answer as their first lines say, runs are replayed, and every command
+//! takes C.
 
 use std::fs;
 use std::path::PathBuf;
@@ -37,7 +38,8 @@ fn examples() -> Vec<(Vec<String>, String)> {
     files.iter().map(first).collect()
 }
 
-/// What a function of the library takes for a lock is one, whatever type the caller's pointer has; and locks that know their owner are not released by others.
+/// What a function of the library takes for a lock is one, whatever type the caller's pointer has;
+/// and locks that know their owner are not released by others.
 #[test]
 fn locks_through_pointers_of_any_type() {
     if !has_compiler() {
@@ -89,7 +91,8 @@ fn locks_through_pointers_of_any_type() {
     assert!(err(&ran).contains("use pthreads"), "{}", err(&ran));
 }
 
-/// A hunt with few threads at a time does not let `pthread_create` do nothing once there are so many.
+/// A hunt with few threads at a time does not let `pthread_create` do nothing once there are so
+/// many.
 #[test]
 fn threads_are_created_however_few_are_looked_at() {
     if !has_compiler() {
@@ -104,7 +107,8 @@ int main(void) { unsigned char i; for (i = 0;; i++) { if (i < 100) pthread_creat
 ";
     fs::write(&path, text).unwrap();
     let ran = run(&["check", path.to_str().unwrap(), "--timeout", "600"]);
-    // A run takes hundreds of steps; without an answer in time, it is UNKNOWN. What must not be is a run that does not stand.
+    // A run takes hundreds of steps; without an answer in time, it is UNKNOWN. What must not be is
+    // a run that does not stand.
     assert!(matches!(ran.status.code(), Some(10 | 1)), "{}{}", out(&ran), err(&ran));
     assert!(!err(&ran).contains("internal error"), "{}", err(&ran));
 }
@@ -574,7 +578,8 @@ fn other_commands_take_c() {
     assert!(fs::read_to_string(page).unwrap().contains("refcount-broken.c"));
 }
 
-/// A run through a function that is not defined need not be one of the program; with the file that defines it, there is an answer.
+/// A run through a function that is not defined need not be one of the program; with the file that
+/// defines it, there is an answer.
 #[test]
 fn what_is_not_defined_makes_no_run_and_may_be_in_another_file() {
     if !has_compiler() {

@@ -1,18 +1,19 @@
-//! `--checkpoint`: a search that was stopped or killed at any moment goes on, and the answer is that of a search that was not.
+//! `--checkpoint`: a search that was stopped or killed at any moment goes on, and the answer is
+//! that of a search that was not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
-use throng::checkpoint::{Damaged, Keeper, Reader, Writer};
-use throng::engine::explicit::Explicit;
-use throng::engine::karp_miller::KarpMiller;
-use throng::engine::{Algorithm, Answer, Watch};
 use throng_check::rules::check;
 use throng_dev::harness::large::{crowd, wide};
 use throng_dev::harness::{Scratch, throng};
 use throng_dev::{Knobs, Rng, random_problem, random_table};
+use throng_engine::checkpoint::{Damaged, Keeper, Reader, Writer};
+use throng_engine::explicit::Explicit;
+use throng_engine::karp_miller::KarpMiller;
+use throng_engine::{Algorithm, Answer, Watch};
 use throng_lang::bp::{Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -76,7 +77,8 @@ fn summary(problem: &Problem, answer: &Answer) -> Vec<String> {
     words
 }
 
-/// Goes on from some of the states that a search passes, each time with a model that knows nothing yet, and says how many there were.
+/// Goes on from some of the states that a search passes, each time with a model that knows nothing
+/// yet, and says how many there were.
 fn goes_on_from_anywhere(
     engine: &dyn Algorithm,
     ask: &dyn Fn() -> Problem,
@@ -119,7 +121,8 @@ fn wide_states_mean_the_same_afterwards() {
 
 #[test]
 fn shortest_runs_are_found_again() {
-    // With reduction runs get longer, so each violation is looked for twice; the process may end in between.
+    // With reduction runs get longer, so each violation is looked for twice; the process may end in
+    // between.
     let text = "decl a := 0, b := 0, c := 0; void main() begin decl x := 0, y := 0; x := *; y := *; \
                 if x then a := 1; fi; if y then b := a; fi; while * do x := !x; y := x; od; c := b & x; \
                 N: skip; assert(!c); E: skip; end";
@@ -190,7 +193,8 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A checkpoint of a search that ran out of time; on a slow machine, it gets more time until there is something to keep.
+/// A checkpoint of a search that ran out of time; on a slow machine, it gets more time until there
+/// is something to keep.
 fn stopped(scratch: &Scratch, program: &Path, arguments: &[&str]) -> PathBuf {
     let kept = scratch.0.join("checkpoint");
     let path = kept.to_string_lossy().into_owned();
@@ -258,7 +262,8 @@ fn damage_is_noticed() {
         let mut rng = Rng::new(11);
         for round in 0..40 {
             let mut bytes = whole.clone();
-            // At first in the header; there, a change may also look like another version or question.
+            // At first in the header; there, a change may also look like another version or
+            // question.
             let near = if round < 10 { 200 } else { bytes.len() as u64 };
             let at = rng.below(near) as usize;
             match round % 4 {
@@ -292,7 +297,8 @@ fn a_checkpoint_that_cannot_be_written_is_said_at_once() {
     assert!(said(&output).contains("cannot write no/such/folder/x"), "{}", said(&output));
 }
 
-/// The time is up before the input is read: nothing is written, the run says so, and what was there stays.
+/// The time is up before the input is read: nothing is written, the run says so, and what was there
+/// stays.
 #[test]
 fn a_run_that_ends_while_reading_says_that_nothing_was_written() {
     let scratch = Scratch::new("reading");

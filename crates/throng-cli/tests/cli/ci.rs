@@ -1,4 +1,5 @@
-//! The scripts that CI systems run: `tools/ci/check-files`, `tools/install.sh`, and the templates that call them.
+//! The scripts that CI systems run: `tools/ci/check-files`, `tools/install.sh`, and the templates
+//! that call them.
 
 use std::fs;
 use std::path::Path;

@@ -314,7 +314,8 @@ end";
     assert!(ran.out.contains("\"cutoff\": 2"), "{}", ran.out);
 }
 
-/// Where karp-miller does not take the model, the number of threads grows, and `backward` proves that no more can appear.
+/// Where karp-miller does not take the model, the number of threads grows, and `backward` proves
+/// that no more can appear.
 #[test]
 fn thread_states_and_cutoffs_are_found_with_signals_broadcasts_and_passive_variables() {
     let dir = Scratch::new("cli");
@@ -430,7 +431,8 @@ fn reach_lists_thread_states() {
     assert_eq!((&json["complete"], &json["threads"]), (&Value::from(true), &Value::from(3)));
 }
 
-/// The child sets s only if its copy of p is 1, so the parent cannot have p = 0 then, although it never reads p again.
+/// The child sets s only if its copy of p is 1, so the parent cannot have p = 0 then, although it
+/// never reads p again.
 #[test]
 fn reach_lists_no_thread_state_that_is_not_reachable() {
     let dir = Scratch::new("cli");
@@ -793,7 +795,8 @@ fn a_program_that_contains_a_start_thread_starts_with_one_thread() {
     }
 }
 
-/// A contest's property file with one property that can be asked and one that cannot: the answer must not look like an answer to both.
+/// A contest's property file with one property that can be asked and one that cannot: the answer
+/// must not look like an answer to both.
 #[test]
 fn a_property_that_is_left_out_is_unknown() {
     let dir = Scratch::new("cli");

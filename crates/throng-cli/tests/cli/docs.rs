@@ -1,8 +1,9 @@
-//! The book: every command in a `console` block of docs/ and of README.md is run, and what is shown below it is compared with what it
-//! prints. `...` stands for lines that are left out; of lines with measured numbers only the beginning counts.
+//! The book: every command in a `console` block of docs/ and of README.md is run, and what is shown
+//! below it is compared with what it prints. `...` stands for lines that are left out; of lines
+//! with measured numbers only the beginning counts.
 //!
-//! Blocks of a chapter run in one directory, in order, with the repository's examples; a fenced program before the words "Saved as `NAME`"
-//! is there under that name.
+//! Blocks of a chapter run in one directory, in order, with the repository's examples; a fenced
+//! program before the words "Saved as `NAME`" is there under that name.
 
 use std::fs;
 use std::path::{Path, PathBuf};

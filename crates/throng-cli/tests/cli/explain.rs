@@ -1,4 +1,5 @@
-//! Every code of an error or warning is explained in docs/errors.md, and the examples there make throng say it.
+//! Every code of an error or warning is explained in docs/errors.md, and the examples there make
+//! throng say it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,5 @@
-//! What is said is true: also about targets without a verdict, about runs that could not be checked, and after a limit was hit.
+//! What is said is true: also about targets without a verdict, about runs that could not be
+//! checked, and after a limit was hit.
 
 use std::path::PathBuf;
 
@@ -15,7 +16,8 @@ fn ask(command: &str, path: &PathBuf, options: &[&str]) -> (Option<i32>, String,
     said(&throng().arg(command).arg(path).args(options).output().expect("it runs"))
 }
 
-/// A step with more outcomes than a checker looks at makes the proof for one target uncheckable; the run into the other stands.
+/// A step with more outcomes than a checker looks at makes the proof for one target uncheckable;
+/// the run into the other stands.
 #[test]
 fn what_cannot_be_checked_does_not_take_other_verdicts_along() {
     let fates: String = (4..16).map(|l| format!(" 0 ~> {l}")).collect();
@@ -100,7 +102,8 @@ fn nothing_to_check_stays_nothing_when_translated() {
     }
 }
 
-/// Families of initial configurations that do not fit the bound are left out, with a warning; no run starts in one.
+/// Families of initial configurations that do not fit the bound are left out, with a warning; no
+/// run starts in one.
 #[test]
 fn initial_configurations_beyond_the_bound_are_left_out() {
     let text = "shared s\nlocal a b\ninit s | a\ninit s | a, a, a\ntarget s | b, b, b\ns a -> s b\n";
@@ -114,7 +117,8 @@ fn initial_configurations_beyond_the_bound_are_left_out() {
     }
 }
 
-/// One output that cannot be written does not take the others along, and none may be the checkpoint.
+/// One output that cannot be written does not take the others along, and none may be the
+/// checkpoint.
 #[test]
 fn outputs_do_not_take_each_other_along() {
     let path = file("outputs.tts", "2 2\n0 0 -> 1 1\n1|1\n");
@@ -130,7 +134,8 @@ fn outputs_do_not_take_each_other_along() {
     assert_eq!(status, Some(2), "{err}");
 }
 
-/// A run to a target with an upper bound ends where it holds, with the tokens of the net; `explicit` answers what more tokens cannot undo.
+/// A run to a target with an upper bound ends where it holds, with the tokens of the net;
+/// `explicit` answers what more tokens cannot undo.
 #[test]
 fn targets_with_upper_bounds_are_reached_exactly() {
     let rules = "a>=1 -> a'=a-1, a1'=a1+1; a1>=1 -> a1'=a1-1, a2'=a2+1; a2>=1 -> a2'=a2-1, b'=b+1, d'=d+1;
@@ -146,7 +151,8 @@ fn targets_with_upper_bounds_are_reached_exactly() {
     }
 }
 
-/// Runs come with whether fewer threads were ruled out. Karp-Miller's run has more than needed here.
+/// Runs come with whether fewer threads were ruled out. Karp-Miller's run has more than needed
+/// here.
 #[test]
 fn a_run_says_whether_it_has_the_fewest_threads() {
     let example = PathBuf::from(throng_dev::ROOT).join("examples/ticketlock-broken.bp");
@@ -183,7 +189,8 @@ fn a_run_says_whether_it_has_the_fewest_threads() {
     }
 }
 
-/// `--error-label L` is `assert(0)` in front of L, and no thread reaches it. Every engine that proves says so, and the certificate stands.
+/// `--error-label L` is `assert(0)` in front of L, and no thread reaches it. Every engine that
+/// proves says so, and the certificate stands.
 #[test]
 fn a_label_that_control_cannot_reach_is_safe() {
     let text = "void main() begin skip; return; E: skip; end void unused() begin M: skip; end";
@@ -266,10 +273,12 @@ fn fixed_numbers_in_systems_and_nets_are_said_and_others_are_not() {
     assert!(out.ends_with("for any number of tokens\n"), "{out}");
 }
 
-/// What took part in a search that decided nothing, with the time of all its shares: the table adds up to the search.
+/// What took part in a search that decided nothing, with the time of all its shares: the table adds
+/// up to the search.
 #[test]
 fn the_table_of_an_unknown_adds_up() {
-    // Threads count themselves with twelve bits: pairs do not rule a full count out, and thousands of threads reach it.
+    // Threads count themselves with twelve bits: pairs do not rule a full count out, and thousands
+    // of threads reach it.
     let bits: Vec<String> = (0..12).map(|i| format!("c{i}")).collect();
     let next: Vec<String> = (1..12).map(|i| format!("c{i} ^ ({})", bits[..i].join(" & "))).collect();
     let crowd = format!(

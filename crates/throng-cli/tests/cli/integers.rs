@@ -1,5 +1,6 @@
-//! Programs with numbers, enumerations and arrays, from the command line: verdicts by several engines, certificates by both readings, what people see, and
-//! the same answers for the bits that `--plain` writes.
+//! Programs with numbers, enumerations and arrays, from the command line: verdicts by several
+//! engines, certificates by both readings, what people see, and the same answers for the bits that
+//! `--plain` writes.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +51,8 @@ const PROGRAMS: [(&str, &str, i32); 9] = [
     ),
 ];
 
-/// In IJIT's dialect the assignments before the first number only initialise, also where checks are written as statements.
+/// In IJIT's dialect the assignments before the first number only initialise, also where checks are
+/// written as statements.
 #[test]
 fn plain_programs_keep_their_initial_values() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));

@@ -214,7 +214,8 @@ fn a_line_says_what_was_proved_about_it() {
     let odd = about(URI, json!({ "line": u64::MAX, "character": 0 }));
     assert!(editor.request("textDocument/hover", odd)["error"].is_null());
 
-    // A later proof about fewer threads, whether it says anything about the line or not, hides nothing that is known.
+    // A later proof about fewer threads, whether it says anything about the line or not, hides
+    // nothing that is known.
     editor.command("throng.check", json!([URI, { "threads": 2 }]));
     assert!(hover(&mut editor, &text, "assert").contains("- lock = 1\n"));
     // A text that was not checked has no facts.

@@ -1,4 +1,5 @@
-//! The program `throng` as a user meets it: every command, what it prints and writes, and with which exit status it ends.
+//! The program `throng` as a user meets it: every command, what it prints and writes, and with
+//! which exit status it ends.
 
 mod abstraction;
 mod bench;

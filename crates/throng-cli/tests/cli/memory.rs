@@ -1,4 +1,5 @@
-//! Memory errors of C programs: found whatever is asked, named as such; and correct uses of pointers are not called errors.
+//! Memory errors of C programs: found whatever is asked, named as such; and correct uses of
+//! pointers are not called errors.
 
 use std::fs;
 

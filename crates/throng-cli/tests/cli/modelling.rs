@@ -1,4 +1,5 @@
-//! The programs of the chapter on modelling are answered as their first lines say, and the proofs of the correct ones are not vacuous.
+//! The programs of the chapter on modelling are answered as their first lines say, and the proofs
+//! of the correct ones are not vacuous.
 
 use std::collections::BTreeSet;
 use std::fs;

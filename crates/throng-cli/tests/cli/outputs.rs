@@ -1,4 +1,5 @@
-//! What a command writes, when it cannot, and when there is very much of everything: documented outcomes, never a panic, never half a file.
+//! What a command writes, when it cannot, and when there is very much of everything: documented
+//! outcomes, never a panic, never half a file.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,8 @@ const LOCK: &str = "decl lock := 0; void main() begin decl x := 0; while * do lo
                     C: skip; assert(lock); lock := 0; od end";
 const RACE: &str = "decl g := 0; void main() begin g := !g; g := !g; assert(!g); end";
 
-/// Reading takes time and memory, too: an input that needs more than is allowed ends like a search that does.
+/// Reading takes time and memory, too: an input that needs more than is allowed ends like a search
+/// that does.
 #[test]
 fn limits_hold_while_an_input_is_read() {
     let scratch = Scratch::new("reading");
@@ -255,7 +257,8 @@ fn nothing_of_this_depends_on_the_folder() {
     assert!(Path::new(&dir.argument("x.tts")).exists());
 }
 
-/// Every way to name an input as an output: refused, whatever is forced, and the input is as it was.
+/// Every way to name an input as an output: refused, whatever is forced, and the input is as it
+/// was.
 #[test]
 fn an_input_is_never_overwritten() {
     let dir = Scratch::new("inputs");

@@ -1,5 +1,6 @@
-//! The web page as a file: what it holds, that the input cannot break out of its data, and how the file is written. What it
-//! looks like and does is tested in a browser: `crates/throng-cli/tests/browser/run`.
+//! The web page as a file: what it holds, that the input cannot break out of its data, and how the
+//! file is written. What it looks like and does is tested in a browser:
+//! `crates/throng-cli/tests/browser/run`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Programs and systems as papers and other tools write them, and thread states of programs as targets.
+//! Programs and systems as papers and other tools write them, and thread states of programs as
+//! targets.
 
 use throng_dev::harness as common;
 

@@ -1,5 +1,6 @@
-//! What can be asked about threads: exclusion of sets of labels, bounds, conditions, data races, deadlocks; asked on the command line or in the program,
-//! answered by several engines, with certificates that answer this question and no other. And named conditions that threads wait for.
+//! What can be asked about threads: exclusion of sets of labels, bounds, conditions, data races,
+//! deadlocks; asked on the command line or in the program, answered by several engines, with
+//! certificates that answer this question and no other. And named conditions that threads wait for.
 
 use std::path::Path;
 
@@ -217,7 +218,8 @@ fn conditions_have_names() {
     certified("buffer", BUFFER, &[], 0);
     // One that takes and never gets anything waits for ever.
     certified("buffer", BUFFER, &["--deadlock", "--initial", "1"], 10);
-    // Looking once is not enough: the slot may be full again when the thread enters the section again.
+    // Looking once is not enough: the slot may be full again when the thread enters the section
+    // again.
     let once = BUFFER.replace("while slot do wait(empty); od", "if slot then wait(empty); fi");
     certified("buffer-once", &once, &[], 10);
     let wrong = "decl x := 0; void main() begin if * then wait(c); x := 1; else signal(d); wait(d); fi end";
@@ -338,7 +340,8 @@ fn a_race_is_about_what_the_text_reads() {
     ] {
         certified("folded", &one_writer(reading), &["--race", "n", "--initial", "any"], 10);
     }
-    // What is assigned to `_` is not read, nor are the indices in it; and the new value is not the old one.
+    // What is assigned to `_` is not read, nor are the indices in it; and the new value is not the
+    // old one.
     for none in ["_ := n;", "_ := a[n * 0];", "_, x := a[n * 0] + n, 1;", "skip;"] {
         certified("folded", &one_writer(none), &["--race", "n"], 0);
     }
@@ -376,7 +379,8 @@ fn a_race_needs_a_variable() {
 
 #[test]
 fn a_program_that_asks_for_values_itself_gets_a_certificate() {
-    // So many variables that states are numbers in a table, of which there is one for each way to read the program.
+    // So many variables that states are numbers in a table, of which there is one for each way to
+    // read the program.
     let many: Vec<String> = (0..70).map(|i| format!("x{i} := {}", i % 2)).collect();
     let text = format!(
         "//@ never L & a, L & a\ndecl {};\nvoid main() begin\n  decl a := *;\n  assume(!x1 | x0);\n  L: x1 := a;\nend",
@@ -423,7 +427,8 @@ fn a_lost_wake_up_is_a_stuck_thread() {
 
 #[test]
 fn a_thread_that_only_waits_its_turn_is_not_stuck() {
-    // A thread that holds the lock releases it; for any number of threads, only a search with growing numbers says so.
+    // A thread that holds the lock releases it; for any number of threads, only a search with
+    // growing numbers says so.
     let lock = ORDERED.replace("a := 1", "A: a := 1");
     certified("turn", &lock, &["--stuck", "A", "--threads", "3"], 0);
     let (status, out, _) = check("turn", &lock, &["--stuck", "A", "--max-threads", "3"]);

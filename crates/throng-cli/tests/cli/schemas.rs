@@ -1,5 +1,5 @@
-//! The documents that throng writes satisfy their schemas: `--json` those in docs/schemas, `--sarif` the one of OASIS. For every example and
-//! every kind of verdict.
+//! The documents that throng writes satisfy their schemas: `--json` those in docs/schemas,
+//! `--sarif` the one of OASIS. For every example and every kind of verdict.
 
 use std::fs;
 use std::path::{Path, PathBuf};

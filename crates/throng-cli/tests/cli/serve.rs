@@ -1,4 +1,5 @@
-//! `throng serve`, asked directly: who gets an answer, and which. The page itself is tested in a browser (`tests/browser/serve.mjs`).
+//! `throng serve`, asked directly: who gets an answer, and which. The page itself is tested in a
+//! browser (`tests/browser/serve.mjs`).
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -163,7 +164,8 @@ fn connections_without_the_token_keep_nobody_out() {
     for _ in 0..20 {
         assert_eq!(served.get(&format!("/{token}/files"), &host).0, 200);
     }
-    // Those that go on, byte by byte, are not waited for: the server closes them, and their reader finds the end.
+    // Those that go on, byte by byte, are not waited for: the server closes them, and their reader
+    // finds the end.
     let mut last = slow.pop().expect("a connection");
     last.set_read_timeout(Some(Duration::from_millis(50))).expect("a time");
     let began = Instant::now();
@@ -223,7 +225,8 @@ fn the_graph_has_every_configuration_of_a_small_system() {
     };
     let alone = graph("spinlock.bp", 1);
     let nodes = alone["nodes"].as_array().expect("nodes");
-    // A thread alone goes round: the head of the loop and five statements; or to the end, and then there is none.
+    // A thread alone goes round: the head of the loop and five statements; or to the end, and then
+    // there is none.
     assert_eq!((nodes.len(), &alone["complete"]), (8, &json!(true)), "{alone}");
     assert!(nodes.iter().any(|n| n["name"] == "lock=0 busy=0 | no thread"), "{alone}");
     assert!(nodes.iter().all(|n| n["violated"] == json!([])));

@@ -1,4 +1,5 @@
-//! First contact: what throng says without arguments works; the example of `throng init`; completions and manual pages know every option.
+//! First contact: what throng says without arguments works; the example of `throng init`;
+//! completions and manual pages know every option.
 
 use std::fs;
 use std::path::Path;

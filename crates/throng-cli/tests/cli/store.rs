@@ -5,7 +5,8 @@ use std::fs;
 use throng_dev::harness::large::crowd;
 use throng_dev::harness::{Scratch, throng};
 
-/// The first line of a run, how many configurations it found and how many steps it took, and its exit status.
+/// The first line of a run, how many configurations it found and how many steps it took, and its
+/// exit status.
 fn said(args: &[&str]) -> (String, String, Option<i32>) {
     let ran = throng().args(args).output().expect("it runs");
     let text = String::from_utf8(ran.stdout).expect("text");

@@ -1,4 +1,5 @@
-//! The manners of SV-COMP: property files, data models, witnesses. All inputs are preprocessed, so that no compiler is needed.
+//! The manners of SV-COMP: property files, data models, witnesses. All inputs are preprocessed, so
+//! that no compiler is needed.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,9 +1,11 @@
 //! What is written in another format gives the same verdict when it is read back.
 //!
-//! Verdicts are for any number of threads, and two ways find them: a naive backward search, which is exact for tables of steps, and
-//! hunting with a few threads, which also replays its runs. Thread counts are not compared: a translation may need a helper.
+//! Verdicts are for any number of threads, and two ways find them: a naive backward search, which
+//! is exact for tables of steps, and hunting with a few threads, which also replays its runs.
+//! Thread counts are not compared: a translation may need a helper.
 //!
-//! `THRONG_THOROUGH=1` takes minutes: larger systems go through all pairs of formats, too, and there are more random ones.
+//! `THRONG_THOROUGH=1` takes minutes: larger systems go through all pairs of formats, too, and
+//! there are more random ones.
 
 use throng_dev::harness::inputs;
 use throng_model::Predecessors;
@@ -33,7 +35,8 @@ fn thorough() -> bool {
     std::env::var_os("THRONG_THOROUGH").is_some()
 }
 
-/// Whether some target can be covered with any number of threads: backward search, as simple as it gets. `None` if that becomes large.
+/// Whether some target can be covered with any number of threads: backward search, as simple as it
+/// gets. `None` if that becomes large.
 fn coverable(system: &System) -> Option<bool> {
     let model = &*system.table;
     if model.traits().blocking.is_some() {
@@ -86,7 +89,8 @@ struct Tally {
     refused: usize,
 }
 
-/// A question, its answer for any number of threads, and whether a few threads are enough to see it.
+/// A question, its answer for any number of threads, and whether a few threads are enough to see
+/// it.
 struct Known<'a> {
     name: &'a str,
     violated: bool,

@@ -1,4 +1,5 @@
-//! A proof that says less than it seems to is warned about; what a proof says about lines can be read; runs are easy to follow.
+//! A proof that says less than it seems to is warned about; what a proof says about lines can be
+//! read; runs are easy to follow.
 
 use serde_json::Value;
 use throng_dev::harness::{Scratch, run};
@@ -73,7 +74,8 @@ fn what_is_reached_and_what_is_meant_to_stop_is_not() {
         assert!(status == Some(0) && err.is_empty(), "{name}: {out}{err}");
     }
     let path = scratch.0.join("second.bp");
-    // A search with partial orders leaves moments out, and its proof does not say which; a proof by views is about any number of threads.
+    // A search with partial orders leaves moments out, and its proof does not say which; a proof by
+    // views is about any number of threads.
     let one =
         ["check", path.to_str().unwrap(), "--strict", "--threads", "1", "--no-por", "--engine", "explicit"];
     let (status, out, err) = run(&one);

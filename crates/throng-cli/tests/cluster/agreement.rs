@@ -1,14 +1,15 @@
-//! `distributed` says what `explicit` says: verdict, fewest threads, shortest run, number of configurations.
+//! `distributed` says what `explicit` says: verdict, fewest threads, shortest run, number of
+//! configurations.
 
 use std::time::Duration;
 
-use throng::engine::distributed::Distributed;
-use throng::engine::explicit::Explicit;
-use throng::engine::{Algorithm, Answer, Silent};
 use throng_dev::harness::inputs::{examples, extension, pose};
 use throng_dev::harness::{self};
 use throng_dev::programs::{Knobs, program};
 use throng_dev::{Rng, random_problem, random_table};
+use throng_engine::distributed::Distributed;
+use throng_engine::explicit::Explicit;
+use throng_engine::{Algorithm, Answer, Silent};
 use throng_lang::bp::{Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -25,7 +26,8 @@ fn distributed(problem: &Problem, workers: usize, limits: &Limits) -> Answer {
     answer
 }
 
-/// What both must agree on, for each target: the threads and the length of a run; none if it is safe.
+/// What both must agree on, for each target: the threads and the length of a run; none if it is
+/// safe.
 fn summary(answer: &Answer) -> Vec<Option<(u32, usize)>> {
     let about = |verdict: &Verdict| match verdict {
         Verdict::Unsafe(run) => Some((run.threads(), run.steps.len())),
@@ -35,7 +37,8 @@ fn summary(answer: &Answer) -> Vec<Option<(u32, usize)>> {
     answer.verdicts.iter().map(about).collect()
 }
 
-/// Compares with `explicit`; says whether all targets are safe, or nothing if `explicit` runs into a limit.
+/// Compares with `explicit`; says whether all targets are safe, or nothing if `explicit` runs into
+/// a limit.
 fn compare(name: &str, problem: &Problem, workers: &[usize]) -> Option<bool> {
     let limits = || Limits::none().timeout(Duration::from_secs(60));
     let expected = explicit(problem, &Limits::none().work(2_000_000));
@@ -50,7 +53,7 @@ fn compare(name: &str, problem: &Problem, workers: &[usize]) -> Option<bool> {
         if safe {
             // Otherwise `explicit` stops in the middle of a layer.
             let (a, b) = (&found.statistics, &expected.statistics);
-            let numbers = |s: &throng::engine::Statistics| {
+            let numbers = |s: &throng_engine::Statistics| {
                 (s.configurations, s.steps, s.shared_states, s.local_states, s.complete_up_to, s.occupied)
             };
             assert_eq!(numbers(a), numbers(b), "{name} with {workers} workers");

@@ -1,4 +1,5 @@
-//! `throng bench` over several processes: the same results, inputs come from the first process, and a process that dies loses nothing.
+//! `throng bench` over several processes: the same results, inputs come from the first process, and
+//! a process that dies loses nothing.
 
 use std::fs;
 use std::path::Path;
@@ -62,7 +63,8 @@ fn a_process_that_dies_loses_nothing() {
     for i in 0..10 {
         fs::write(first.join(format!("in/{i}.tts")), "2 2\n0 0 -> 1 1\n").unwrap();
     }
-    // Each run says where it was made. The first process waits in every run, the second one in that of 7.tts.
+    // Each run says where it was made. The first process waits in every run, the second one in that
+    // of 7.tts.
     let script = "echo $1 >> made; while [ -e hold ]; do sleep 0.02; done; \
         case $1 in */7.tts) while [ -e wait ]; do sleep 0.02; done;; esac; grep -q '0 0' $1";
     let tools = format!(

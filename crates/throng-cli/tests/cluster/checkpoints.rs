@@ -1,14 +1,15 @@
-//! A search that is stopped again and again comes to the same end, with the same or another number of workers.
+//! A search that is stopped again and again comes to the same end, with the same or another number
+//! of workers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use super::processes::{LONG, Processes, hosts, number, wait_for_state};
-use throng::engine::distributed::{Distributed, Fill, Parts, Take};
-use throng::engine::explicit::Explicit;
-use throng::engine::{Algorithm, Answer, Silent};
 use throng_dev::harness::inputs::pose;
 use throng_dev::harness::{Scratch, example, run};
+use throng_engine::distributed::{Distributed, Fill, Parts, Take};
+use throng_engine::explicit::Explicit;
+use throng_engine::{Algorithm, Answer, Silent};
 use throng_model::limits::{Limits, Stopper};
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};

@@ -1,4 +1,5 @@
-//! Several processes, on loopback: same answers, the input comes from the first, and a process that dies ends the run.
+//! Several processes, on loopback: same answers, the input comes from the first, and a process that
+//! dies ends the run.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};

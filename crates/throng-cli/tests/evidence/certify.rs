@@ -1,7 +1,9 @@
-//! Certificates: every engine's evidence, written to a file and read again, stands before the checker, which executes programs
-//! with an interpreter of its own; and what is written fits the schema.
+//! Certificates: every engine's evidence, written to a file and read again, stands before the
+//! checker, which executes programs with an interpreter of its own; and what is written fits the
+//! schema.
 //!
-//! `THRONG_RANDOM=5000 THRONG_SEED=7 cargo test --release -p throng-cli --test evidence certify:: -- --nocapture` certifies that many random programs.
+//! `THRONG_RANDOM=5000 THRONG_SEED=7 cargo test --release -p throng-cli --test evidence certify:: -- --nocapture`
+//! certifies that many random programs.
 
 use throng_dev::harness as common;
 
@@ -11,14 +13,14 @@ use std::sync::Arc;
 
 use common::certificates::{answers, effort, engines, examples, judge, number, problem, second, written};
 use common::{Scratch, run};
-use throng::engine::Silent;
-use throng::engine::backward::Backward;
-use throng::engine::cutoff::{Method, cutoff, runs};
 use throng_check::certificate::Property;
 use throng_check::certificate::write::{Origin, cutoff_document, write};
 use throng_check::certify::interpreter::Interpreter;
 use throng_check::certify::{Asked, Fault, certify, read};
 use throng_dev::{self, laws, naive, programs, random_problem, random_table};
+use throng_engine::Silent;
+use throng_engine::backward::Backward;
+use throng_engine::cutoff::{Method, cutoff, runs};
 use throng_lang::load::{Format, Input, Loaded, Reading, load};
 use throng_lang::question::Question;
 use throng_lang::source::Source;
@@ -129,8 +131,8 @@ fn all_kinds_of_questions_about_a_program() {
     assert!(count >= 12, "{count}");
 }
 
-/// Pairs are needed here (two threads never meet at C), and the interpreter splits bystanders where it reads `a$`: the pairs that it then has
-/// are not in the set, but larger ones are.
+/// Pairs are needed here (two threads never meet at C), and the interpreter splits bystanders where
+/// it reads `a$`: the pairs that it then has are not in the set, but larger ones are.
 #[test]
 fn views_hold_what_the_interpreter_splits() {
     let text = "decl lock := 0; decl t := 0;
@@ -149,7 +151,8 @@ fn views_hold_what_the_interpreter_splits() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
-/// Two states that views know hold the state that the interpreter splits off, one of them within the other: the smaller one is meant.
+/// Two states that views know hold the state that the interpreter splits off, one of them within
+/// the other: the smaller one is meant.
 #[test]
 fn views_hold_more_than_one_state_around_what_the_interpreter_splits() {
     let text = "decl thread_local w := *;
@@ -167,7 +170,8 @@ fn views_hold_more_than_one_state_around_what_the_interpreter_splits() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
-/// The interpreter leaves a bystander's variable open that the engine knows: no state of the views holds all of it, but one holds each half.
+/// The interpreter leaves a bystander's variable open that the engine knows: no state of the views
+/// holds all of it, but one holds each half.
 #[test]
 fn views_hold_in_halves_what_the_interpreter_leaves_whole() {
     for text in [
@@ -186,8 +190,9 @@ fn views_hold_in_halves_what_the_interpreter_leaves_whole() {
     }
 }
 
-/// The engine knows `f` with open parameters only, the interpreter knows what was passed; and `s` is open, 0 or 1. The vector counts these three shared states
-/// differently: the call is taken for one that leaves `s` as it is.
+/// The engine knows `f` with open parameters only, the interpreter knows what was passed; and `s`
+/// is open, 0 or 1. The vector counts these three shared states differently: the call is taken for
+/// one that leaves `s` as it is.
 #[test]
 fn vectors_count_what_a_step_is_taken_for() {
     let text = "decl s := 0;
@@ -205,7 +210,8 @@ fn vectors_count_what_a_step_is_taken_for() {
     assert!(all_engines(&loaded, &Reading::default(), &problem, &schema()) >= 4);
 }
 
-/// Two bystanders whose fates overlap, one of them anything, the other one known: who is who matters for the rest of the run.
+/// Two bystanders whose fates overlap, one of them anything, the other one known: who is who
+/// matters for the rest of the run.
 #[test]
 fn threads_keep_what_is_known_about_them() {
     let scratch = Scratch::new("overlap");
@@ -217,7 +223,8 @@ fn threads_keep_what_is_known_about_them() {
     assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
 }
 
-/// What `equations` proves while it looks for a run can be written, too: nothing that partial orders left out.
+/// What `equations` proves while it looks for a run can be written, too: nothing that partial
+/// orders left out.
 #[test]
 fn what_is_proved_on_the_way_has_a_certificate() {
     let scratch = Scratch::new("on-the-way");
@@ -272,7 +279,7 @@ fn random_programs_have_certificates() {
         // The interpreter against the engines' model, and against the laws of models.
         let own = interpreted(&posed.problem, &text, reading.keep_ended);
         if own.bound == Bound::Threads(2) {
-            let explicit = throng::engine::explicit::Explicit { por: false, ..Default::default() };
+            let explicit = throng_engine::explicit::Explicit { por: false, ..Default::default() };
             let truth = answers(&explicit, &posed.problem);
             let said = answers(&explicit, &own);
             for (a, b) in truth.iter().zip(&said) {
@@ -348,7 +355,7 @@ fn a_certificate_of_something_else_is_invalid() {
     };
     let (safe, broken) = (load("spinlock.bp"), load("spinlock-broken.bp"));
     let problem = problem(&safe, Path::new(""), &Question::default());
-    let verdicts = answers(&throng::engine::views::Views::default(), &problem);
+    let verdicts = answers(&throng_engine::views::Views::default(), &problem);
     let bytes = written(&safe, &Reading::default(), &problem, &verdicts);
     let certified = judge(&safe, &bytes).unwrap_or_else(|f| panic!("{f}"));
     assert!(certified.notes.is_empty());
@@ -443,7 +450,8 @@ fn changed(scratch: &Scratch, certificate: &str, change: impl Fn(&mut serde_json
     scratch.file("changed.json", value.to_string()).to_str().expect("UTF-8").to_string()
 }
 
-/// The assertion fails. A certificate of something that always holds, with another name, must not say otherwise.
+/// The assertion fails. A certificate of something that always holds, with another name, must not
+/// say otherwise.
 #[test]
 fn a_certificate_cannot_name_what_it_proves() {
     let scratch = Scratch::new("renamed");
@@ -473,7 +481,8 @@ fn a_certificate_cannot_name_what_it_proves() {
     let read: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert!(status == Some(0) && read["its_own_question"] == true, "{out}{err}");
     assert_eq!(read["targets"][0]["property"], serde_json::json!({"invariant": "g |\n!g"}));
-    // Asked for, it is an answer, and so is that to the same question in other words; the assertion is reached all the same.
+    // Asked for, it is an answer, and so is that to the same question in other words; the assertion
+    // is reached all the same.
     for invariant in ["g |\n!g", "!g | g"] {
         let (status, out, err) = run(&["certify", program, certificate, "--invariant", invariant]);
         assert!(status == Some(0) && out.contains("\nUNSAFE assertions  by "), "{out}{err}");
@@ -495,10 +504,12 @@ fn a_certificate_cannot_name_what_it_proves() {
     }
 }
 
-/// A file and the question of its certificate, the file and the question that it is shown to, and why that is another one.
+/// A file and the question of its certificate, the file and the question that it is shown to, and
+/// why that is another one.
 type Shown<'a> = (&'a str, &'a [&'a str], &'a str, &'a [&'a str], &'a str);
 
-/// Whatever differs from the question of the file and the options: start, bound, targets, how the input is read, or all of it.
+/// Whatever differs from the question of the file and the options: start, bound, targets, how the
+/// input is read, or all of it.
 #[test]
 fn an_answer_to_another_question_is_invalid() {
     let scratch = Scratch::new("another-question");
@@ -642,7 +653,8 @@ fn what_needs_so_many_threads_must_be_reached() {
     }
 }
 
-/// The interpreter gives up on a statement with too many cases, and then nothing is known about what fewer threads reach.
+/// The interpreter gives up on a statement with too many cases, and then nothing is known about
+/// what fewer threads reach.
 #[test]
 fn what_the_interpreter_gives_up_on_is_not_ruled_out() {
     let scratch = Scratch::new("gave-up");
@@ -668,7 +680,8 @@ fn what_the_interpreter_gives_up_on_is_not_ruled_out() {
         "cutoff": {
             "threads": 2, "rest": 0, "except": [], "reachable": [[0, 0, 0], [0, 1, 1], [0, 2, 2]],
             "runs": [[null, null, [0, [[0, 1]]]], [0, 0, [0, [[1, 1]]]], [1, 1, [0, [[2, 1]]]]],
-            // Not so: one thread reaches LT. But with all variables open, the condition has too many cases.
+            // Not so: one thread reaches LT. But with all variables open, the condition has too
+            // many cases.
             "needed": {"state": [0, 1], "configurations": [[1, []], [1, [[0, 1]]], [1, [[2, 1]]]]}
         }
     });
@@ -797,9 +810,9 @@ fn cutoffs_have_certificates() {
 
 /// Both ways to find a cutoff; whether it was found, and then its certificate stands.
 fn cutoff_stands(loaded: &Loaded, reading: &Reading, asked: &Problem, dynamic: bool) -> Option<Vec<u8>> {
-    let karp_miller = throng::engine::karp_miller::KarpMiller::default();
+    let karp_miller = throng_engine::karp_miller::KarpMiller::default();
     let limits = effort();
-    let store = throng::engine::facts::FactStore::default();
+    let store = throng_engine::facts::FactStore::default();
     let method = match (dynamic, asked.model.moves_bystanders()) {
         (false, _) => Method::Exact(&karp_miller),
         (true, false) => Method::Dynamic(&karp_miller, &store),
@@ -876,8 +889,8 @@ fn random_cutoffs_have_certificates() {
 
 #[test]
 fn cutoffs_of_programs_whose_words_overlap_have_certificates() {
-    // With s read, `w` and `s` are known together; words with s open overlap those. And a variable that a constraint reads without
-    // effect stays open for one model, and is split by the other.
+    // With s read, `w` and `s` are known together; words with s open overlap those. And a variable
+    // that a constraint reads without effect stays open for one model, and is split by the other.
     let read = "decl s; void main() begin decl w := 1; while w do w := s; od end";
     let split = "decl s; void main() begin decl a; s := s constrain schoose['a, 0]; skip; end";
     for text in [read, split] {
@@ -910,7 +923,8 @@ fn small_system(rng: &mut throng_dev::Rng) -> String {
 
 #[test]
 fn evidence_shrinks_and_still_stands() {
-    // Single threads show that no thread reaches 2; pairs are needed to show that 1 is never shared.
+    // Single threads show that no thread reaches 2; pairs are needed to show that 1 is never
+    // shared.
     let single = "2 3\n0 0 -> 0 1\n";
     let lock = "2 3\n0 0 -> 1 1\n1 1 -> 0 0\n";
     for (text, target, expected) in [(single, "0|2", true), (lock, "1|1,1", false)] {
@@ -918,7 +932,7 @@ fn evidence_shrinks_and_still_stands() {
             .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
         let question = Question { targets: vec![target.into()], ..Question::default() };
         let asked = problem(&loaded, Path::new(""), &question);
-        let verdicts = answers(&throng::engine::views::Views::default(), &asked);
+        let verdicts = answers(&throng_engine::views::Views::default(), &asked);
         let smaller = throng_check::certificate::shrink(&asked, &verdicts, &Limits::none());
         let [Verdict::Safe(throng_model::verdict::Certificate::Views(views))] = &smaller[..] else {
             panic!("{smaller:?}");

@@ -124,7 +124,8 @@ fn exact_targets_of_nets_are_formulas() {
     }
 }
 
-/// That a sum reaches its largest value is an answer, no violation: SAFE and status 0, once all bounds are known; also beside a formula.
+/// That a sum reaches its largest value is an answer, no violation: SAFE and status 0, once all
+/// bounds are known; also beside a formula.
 #[test]
 fn upper_bounds_are_no_violations() {
     let scratch = Scratch::new("upper-bounds");

@@ -1,7 +1,9 @@
-//! The second checker, `tools/certify.py`, and the proved one, `proofs/`, read the same inputs as the first and say the same of what engines find about systems and nets.
-//! Without Python the tests say that they were skipped; the proved checker is asked if `proofs/check` has built it.
+//! The second checker, `tools/certify.py`, and the proved one, `proofs/`, read the same inputs as
+//! the first and say the same of what engines find about systems and nets. Without Python the tests
+//! say that they were skipped; the proved checker is asked if `proofs/check` has built it.
 //!
-//! `THRONG_RANDOM=2500 cargo test -p throng-cli --test evidence second_checker:: -- --nocapture` asks it about that many random inputs.
+//! `THRONG_RANDOM=2500 cargo test -p throng-cli --test evidence second_checker:: -- --nocapture`
+//! asks it about that many random inputs.
 
 use throng_dev::harness as common;
 
@@ -163,7 +165,8 @@ fn the_second_checker_reads_the_same_input() {
     }
 }
 
-/// Whatever the evidence and the question about a program are, the second checker says that it skips it.
+/// Whatever the evidence and the question about a program are, the second checker says that it
+/// skips it.
 #[test]
 #[allow(clippy::print_stdout)] // what was skipped
 fn the_second_checker_skips_programs() {
@@ -189,7 +192,8 @@ fn the_second_checker_skips_programs() {
     }
 }
 
-/// What `tools/certify.py` used to leave out, or to take for something else: both checkers accept what is right, and refuse a proof about less.
+/// What `tools/certify.py` used to leave out, or to take for something else: both checkers accept
+/// what is right, and refuse a proof about less.
 #[test]
 #[allow(clippy::print_stdout)] // what was skipped
 fn the_second_checker_reads_unusual_lines() {
@@ -271,8 +275,9 @@ fn small() -> serde_json::Value {
     })
 }
 
-/// Both checkers read the same layout, and neither ends in another way than with an answer. All but the first and the valid ones used to be VALID for the second
-/// checker, or made it end with a traceback.
+/// Both checkers read the same layout, and neither ends in another way than with an answer. All but
+/// the first and the valid ones used to be VALID for the second checker, or made it end with a
+/// traceback.
 #[test]
 #[allow(clippy::print_stdout)] // what was skipped
 fn both_checkers_read_the_same_layout() {

@@ -8,7 +8,8 @@ use crate::{BUSY, alone};
 
 const URI: &str = "file:///nowhere/long.bp";
 
-/// A program of so many lines, with functions, numbers, loops and an error in its last statement if `wrong`.
+/// A program of so many lines, with functions, numbers, loops and an error in its last statement if
+/// `wrong`.
 fn program(lines: usize, wrong: bool) -> String {
     let mut text = String::from("decl lock := 0, busy := 0;\ndecl n : 0..7 := 0;\n");
     let functions = (lines - 10) / 11;

@@ -24,7 +24,8 @@ fn chain(places: usize, targets: usize) -> String {
     )
 }
 
-/// Runs the program, which must end in time and in a documented way: exit status, standard output and standard error.
+/// Runs the program, which must end in time and in a documented way: exit status, standard output
+/// and standard error.
 fn within(seconds: u64, args: &[&str]) -> (Option<i32>, String, String) {
     let began = Instant::now();
     let (status, out, err) = run(args);
@@ -39,7 +40,8 @@ fn within(seconds: u64, args: &[&str]) -> (Option<i32>, String, String) {
 fn huge_inputs_are_read_or_refused() {
     let _alone = alone();
     let dir = Scratch::new("huge");
-    // Two hundred thousand places, ten megabytes of edges, a million statements, 300 thousand brackets.
+    // Two hundred thousand places, ten megabytes of edges, a million statements, 300 thousand
+    // brackets.
     let net = dir.file_argument("net.spec", chain(200_000, 1));
     let (status, _, err) = within(600, &["check", &net, "--timeout", "10", "--quiet"]);
     assert!(matches!(status, Some(0 | 1)), "{}", err);
@@ -156,7 +158,8 @@ fn reading_time_grows_linearly() {
         ("spec", seconds(&net(3_000), spec), seconds(&net(48_000), spec)),
         ("wide rule", seconds(&wide_rule(2_000), spec), seconds(&wide_rule(32_000), spec)),
     ] {
-        // Sixteen times the size: a quadratic reader would take 256 times as long. Tiny times are noise.
+        // Sixteen times the size: a quadratic reader would take 256 times as long. Tiny times are
+        // noise.
         assert!(large < 100.0 * small.max(0.003 * f64::from(BUSY)), "{name}: {small} s, then {large} s");
     }
 }

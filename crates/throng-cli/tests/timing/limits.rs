@@ -1,4 +1,5 @@
-//! Time and memory limits, as a user meets them: a run that would need more ends with UNKNOWN in time, and says how far it came.
+//! Time and memory limits, as a user meets them: a run that would need more ends with UNKNOWN in
+//! time, and says how far it came.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -33,7 +34,8 @@ fn stops_for_memory(name: &str, text: &str, arguments: &[&str]) {
     assert_eq!(output.status.code(), Some(1), "{name}: {document}");
     assert_eq!(document["verdict"], "unknown", "{name}");
     if document["targets"] == serde_json::json!([]) {
-        // The search did not come to its end in time after the limit, so nobody knows how far it came.
+        // The search did not come to its end in time after the limit, so nobody knows how far it
+        // came.
         assert!(document["attempts"].to_string().contains("memory limit of 64 MiB"), "{name}: {document}");
         return;
     }
@@ -79,7 +81,8 @@ fn memory_ends_the_default_search() {
     stops_for_memory("auto", &crowd(40), &["--threads", "8"]);
 }
 
-/// Conditions that link forty variables have too many cases to list; every engine meets them in its own way.
+/// Conditions that link forty variables have too many cases to list; every engine meets them in its
+/// own way.
 #[test]
 fn time_ends_every_engine_even_inside_a_statement() {
     let _alone = alone();
@@ -114,7 +117,8 @@ fn time_ends_every_engine_even_inside_a_statement() {
     }
 }
 
-/// One statement that links sixty variables, sixty times: half a second after the limit there is an answer, whatever searches.
+/// One statement that links sixty variables, sixty times: half a second after the limit there is an
+/// answer, whatever searches.
 #[test]
 fn time_is_kept_within_half_a_second_inside_a_long_statement() {
     let _alone = alone();

@@ -1,7 +1,9 @@
-//! What depends on the clock: limits that must be kept, answers that must come in time, and processes that are stopped at some moment.
+//! What depends on the clock: limits that must be kept, answers that must come in time, and
+//! processes that are stopped at some moment.
 //!
-//! Only these tests measure how long something takes. They run one after another, Cargo runs no other test binary at the same time, and a
-//! machine may be twenty times as slow as one that does nothing else.
+//! Only these tests measure how long something takes. They run one after another, Cargo runs no
+//! other test binary at the same time, and a machine may be twenty times as slow as one that does
+//! nothing else.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

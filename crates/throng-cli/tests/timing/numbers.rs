@@ -1,5 +1,5 @@
-//! Very large numbers: weights and markings up to the limit, sums beyond it. Tokens are not listed one by one, a sum that was cut off proves
-//! nothing, and limits are kept.
+//! Very large numbers: weights and markings up to the limit, sums beyond it. Tokens are not listed
+//! one by one, a sum that was cut off proves nothing, and limits are kept.
 
 use std::path::PathBuf;
 use std::thread;
@@ -64,7 +64,8 @@ fn weights_of_a_billion_are_counted() {
     }
 }
 
-/// All tokens have to be there at once, which is too many to count; so the answer is UNKNOWN, and must not be SAFE.
+/// All tokens have to be there at once, which is too many to count; so the answer is UNKNOWN, and
+/// must not be SAFE.
 #[test]
 fn a_sum_that_was_cut_off_proves_nothing() {
     let _alone = alone();
@@ -156,7 +157,8 @@ fn billions_are_not_counted_one_by_one() {
     }
 }
 
-/// A run that needs 2³² tokens is no answer, but the run into the other target is; a search that was kept goes on with the step that it could not count.
+/// A run that needs 2³² tokens is no answer, but the run into the other target is; a search that
+/// was kept goes on with the step that it could not count.
 #[test]
 fn what_cannot_be_counted_is_left_open_and_nothing_else() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! Interrupted and killed at some moment: the program ends soon and says what it knows, and no file is left half written. These tests sleep,
-//! because the moment is what they vary.
+//! Interrupted and killed at some moment: the program ends soon and says what it knows, and no file
+//! is left half written. These tests sleep, because the moment is what they vary.
 
 use std::fs;
 use std::path::Path;
@@ -17,8 +17,9 @@ use crate::{BUSY, alone};
 const LOCK: &str = "2 2\n0 0 -> 1 1  # acquire\n1 1 -> 0 0  # release\n";
 const RACE: &str = "decl g := 0; void main() begin g := !g; g := !g; assert(!g); end";
 
-/// Starts the program, lets it work, sends a signal, and expects it to end soon. On a busy machine the signal may come before the handler is
-/// installed; then the process is killed, and the test tries again with a longer pause.
+/// Starts the program, lets it work, sends a signal, and expects it to end soon. On a busy machine
+/// the signal may come before the handler is installed; then the process is killed, and the test
+/// tries again with a longer pause.
 fn signalled(signal: &str, args: &[&str]) -> (Option<i32>, String, String) {
     let once = |pause: u64| {
         let mut child = throng()

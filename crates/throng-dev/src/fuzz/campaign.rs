@@ -1,7 +1,8 @@
 //! Many cases, by several threads, with counts that can be saved and resumed.
 //!
-//! Cases are numbered; number and seed determine a case. Threads take the next number and send what came of it to the
-//! one place that counts. A case whose result was not counted when the process ended is simply run again.
+//! Cases are numbered; number and seed determine a case. Threads take the next number and send what
+//! came of it to the one place that counts. A case whose result was not counted when the process
+//! ended is simply run again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

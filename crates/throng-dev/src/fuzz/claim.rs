@@ -3,7 +3,8 @@
 /// A claim about a target. Two claims fit together unless one has a run that the other rules out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Claim {
-    /// There is a run in which so many threads exist at once; [`Claim::UNCOUNTED`] where threads are not what is counted.
+    /// There is a run in which so many threads exist at once; [`Claim::UNCOUNTED`] where threads
+    /// are not what is counted.
     pub hit: Option<u32>,
     /// There is none with so many threads or fewer; [`Claim::SAFE`] says that there is none at all.
     pub none: Option<u32>,

@@ -118,7 +118,8 @@ impl Default for Effort {
 /// How often each claim was made.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
-    /// For each oracle: how often safe, unsafe, unknown; targets with a bound and without are counted alike.
+    /// For each oracle: how often safe, unsafe, unknown; targets with a bound and without are
+    /// counted alike.
     #[serde(alias = "said")]
     pub claims: BTreeMap<String, [u64; 3]>,
     /// For each pair: on how many targets both decided, and alike.

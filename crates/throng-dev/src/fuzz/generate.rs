@@ -20,7 +20,8 @@ enum Plan {
     Unsafe,
 }
 
-/// A case; equal seeds and sizes give equal cases. `size` is about how large: 1 is tiny, 3 is what engines answer in milliseconds.
+/// A case; equal seeds and sizes give equal cases. `size` is about how large: 1 is tiny, 3 is what
+/// engines answer in milliseconds.
 pub fn generate(seed: u64, size: usize) -> Case {
     let rng = &mut Rng::new(seed);
     rng.bits();
@@ -223,7 +224,8 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
         (Plan::Unsafe, _) => walked_program(rng, &mut asked, threads),
         _ => None,
     };
-    // An invariant may speak of what a program does not have, and some expressions are refused there.
+    // An invariant may speak of what a program does not have, and some expressions are refused
+    // there.
     let (read, _) = bp::read(&asked.text, &bp::Options::default());
     if let Some(jit) = read {
         if asked.invariant.as_ref().is_some_and(|text| jit.invariant_text(text).is_err()) {
@@ -236,7 +238,8 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
     Case { body: Body::Program(asked), threads, known }
 }
 
-/// With so many further variables that states do not fit into 64 bits; some of them are assigned instead of skipping.
+/// With so many further variables that states do not fit into 64 bits; some of them are assigned
+/// instead of skipping.
 fn padded(rng: &mut Rng, text: &str) -> String {
     let mut declared = |name: &str| {
         let count = 20 + rng.index(40);

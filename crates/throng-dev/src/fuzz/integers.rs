@@ -1,5 +1,6 @@
-//! Programs with numbers, enumerations and arrays: every fourth program of a campaign comes with one, made from its text, which engines answer about as bits
-//! and a search answers about with integers.
+//! Programs with numbers, enumerations and arrays: every fourth program of a campaign comes with
+//! one, made from its text, which engines answer about as bits and a search answers about with
+//! integers.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 

@@ -1,6 +1,7 @@
 //! Answers that are known because a case was built around them.
 //!
-//! Each comes with what makes it true, and that is looked at again before it counts: a case that was shrunk may have lost it.
+//! Each comes with what makes it true, and that is looked at again before it counts: a case that
+//! was shrunk may have lost it.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,8 @@ use crate::Rng;
 use crate::interpreter::{Met, Naive, Question};
 use throng_lang::bp::parser;
 
-/// Why the answer about a target is known: about the first one of systems and nets, and about the label or invariant of a program.
+/// Why the answer about a target is known: about the first one of systems and nets, and about the
+/// label or invariant of a program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Known {
     /// No step makes a configuration heavier, and the target is heavier than every start.
@@ -54,7 +56,8 @@ pub struct Walk {
 }
 
 impl Known {
-    /// What is known about each target, the order being that of the problem; `None` if it no longer stands.
+    /// What is known about each target, the order being that of the problem; `None` if it no longer
+    /// stands.
     pub fn claims(&self, case: &Case, names: &[String]) -> Option<Vec<Claim>> {
         let mut claims = vec![Claim::UNKNOWN; names.len()];
         match (self, &case.body) {
@@ -120,7 +123,8 @@ fn threads_weigh_less(threads: &Threads, shared: &[i64], local: &[i64]) -> bool 
         && weight((*s, target), shared, local) > start
 }
 
-/// Whether a rule makes no marking heavier: its largest change, over all markings that it can fire in.
+/// Whether a rule makes no marking heavier: its largest change, over all markings that it can fire
+/// in.
 pub(super) fn rule_keeps(rule: &Rule, local: &[i64]) -> bool {
     let w = |p: u32| local[p as usize];
     let least = |p: u32| rule.guard.get(&p).map_or(0, |g| i64::from(g.least()));

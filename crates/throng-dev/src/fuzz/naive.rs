@@ -1,7 +1,9 @@
-//! The search that all other oracles are compared with: over plain lists of numbers, one size after another, in a few lines.
+//! The search that all other oracles are compared with: over plain lists of numbers, one size after
+//! another, in a few lines.
 //!
-//! Systems and nets say what their states and steps are ([`Steps`]), each by itself and without any code of the
-//! engines or readers. Programs have an interpreter of their own, see [`crate::interpreter`].
+//! Systems and nets say what their states and steps are ([`Steps`]), each by itself and without any
+//! code of the engines or readers. Programs have an interpreter of their own, see
+//! [`crate::interpreter`].
 
 use std::collections::HashSet;
 
@@ -14,7 +16,8 @@ pub type State = Vec<u32>;
 pub trait Steps {
     /// Every initial state with exactly so many threads or tokens.
     fn starts(&self, size: u32) -> Vec<State>;
-    /// Every initial state with at most so many tokens in each place that may start with any number.
+    /// Every initial state with at most so many tokens in each place that may start with any
+    /// number.
     fn starts_of_tokens(&self, most: u32) -> Vec<State>;
     /// The size of the largest initial state; none if any number may start.
     fn largest_start(&self) -> Option<u32>;
@@ -31,7 +34,8 @@ pub trait Steps {
 /// More states than this are not looked at.
 const MOST_STATES: usize = 4_000;
 
-/// What is true about each target: for `bound` threads or any number, looking at runs of at most `most` at once.
+/// What is true about each target: for `bound` threads or any number, looking at runs of at most
+/// `most` at once.
 pub fn by_size(system: &dyn Steps, bound: Option<u32>, most: u32) -> Vec<Claim> {
     let mut claims = vec![Claim::UNKNOWN; system.targets()];
     let last = bound.map_or(most, |bound| bound.min(most));

@@ -1,4 +1,5 @@
-//! Petri nets with transfers, resets and tests: how they are made up, written, and executed naively.
+//! Petri nets with transfers, resets and tests: how they are made up, written, and executed
+//! naively.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -39,7 +40,8 @@ pub enum Update {
     Add(i32),
     /// `x' = c`.
     Set(u32),
-    /// `x' = x + y + z + c`, without `x` unless it is kept. The others are set by an update of their own.
+    /// `x' = x + y + z + c`, without `x` unless it is kept. The others are set by an update of
+    /// their own.
     Gather {
         /// Whether it keeps its own.
         keep: bool,
@@ -218,13 +220,15 @@ impl Net {
         }
     }
 
-    /// Whether tokens can be counted: a target with an upper bound is read as a rule of its own with a place of its own.
+    /// Whether tokens can be counted: a target with an upper bound is read as a rule of its own
+    /// with a place of its own.
     pub fn counts(&self) -> bool {
         self.targets.iter().flat_map(BTreeMap::values).all(|t| t.most().is_none())
     }
 
-    /// The net with every number multiplied, as a `.spec`: what can be reached is the same, so many times as often. Not with intervals, which
-    /// would hold more, nor with targets that have an upper bound.
+    /// The net with every number multiplied, as a `.spec`: what can be reached is the same, so many
+    /// times as often. Not with intervals, which would hold more, nor with targets that have an
+    /// upper bound.
     pub fn scaled(&self, by: u32) -> Option<Net> {
         let tokens = |tokens: &Tokens| match *tokens {
             Tokens::Exactly(n) => Some(Tokens::Exactly(n.checked_mul(by)?)),

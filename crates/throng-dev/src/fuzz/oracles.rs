@@ -1,4 +1,5 @@
-//! All oracles: engines in all their variants, naive searches, the checker's interpreter, translations.
+//! All oracles: engines in all their variants, naive searches, the checker's interpreter,
+//! translations.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,17 +13,17 @@ use super::shrink::smaller;
 use super::{integers, questions, states};
 use crate::interpreter::{self, Naive};
 use crate::uncounted_symbolic::UncountedSymbolic;
-use throng::engine::auto::Auto;
-use throng::engine::backward::Backward;
-use throng::engine::explicit::Explicit;
-use throng::engine::on_covering::OnCovering;
-use throng::engine::{self, Silent};
 use throng::{Engine, Settings};
 use throng_check::certificate::write::{NOT_STANDING, Origin, document, write};
 use throng_check::certificate::{self, Document, Property};
 use throng_check::certify::interpreter::Interpreter;
 use throng_check::certify::{self, Fault};
 use throng_check::rules;
+use throng_engine::auto::Auto;
+use throng_engine::backward::Backward;
+use throng_engine::explicit::Explicit;
+use throng_engine::on_covering::OnCovering;
+use throng_engine::{Algorithm, Silent};
 use throng_lang::bp::parser;
 use throng_lang::load::{self, Input, Loaded, Reading};
 use throng_lang::question::Question;
@@ -35,7 +36,8 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::unfold::unfold;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// What an oracle answers: about each target, then about all of them together. `None`: it does not apply to the case.
+/// What an oracle answers: about each target, then about all of them together. `None`: it does not
+/// apply to the case.
 pub type Answers = Result<Option<Vec<Claim>>, Trouble>;
 
 /// How an oracle answers.
@@ -89,7 +91,7 @@ pub struct Entry {
     /// What the comparison calls it.
     pub name: &'static str,
     /// The engine.
-    pub engine: Box<dyn engine::Algorithm + Send>,
+    pub engine: Box<dyn Algorithm + Send>,
     /// Of the runs with the fewest threads, its have the fewest steps.
     shortest: bool,
     /// Its evidence can be written to a file.
@@ -123,7 +125,8 @@ pub fn engines() -> Vec<Entry> {
         Entry::of("auto, 2 jobs", Engine::Auto.build(&set(&|s| s.jobs = 2))),
         Entry::of("auto, reduced", Engine::Auto.build(&set(&|s| s.partial_order = true))).reduced(),
     ];
-    // What `distributed` finds is checked by its workers, and compared with `explicit` where processes are tested.
+    // What `distributed` finds is checked by its workers, and compared with `explicit` where
+    // processes are tested.
     for &engine in Engine::ALL.iter().filter(|engine| engine.name() != "distributed") {
         let on_quotient = match engine {
             Engine::Explicit | Engine::Symbolic => continue,
@@ -142,7 +145,7 @@ pub fn engines() -> Vec<Entry> {
 }
 
 impl Entry {
-    fn of(name: &'static str, engine: Box<dyn engine::Algorithm + Send>) -> Entry {
+    fn of(name: &'static str, engine: Box<dyn Algorithm + Send>) -> Entry {
         Entry { name, engine, shortest: false, certificates: true }
     }
 
@@ -195,7 +198,7 @@ impl Answered {
     }
 }
 
-fn answers(engine: &dyn engine::Algorithm, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
+fn answers(engine: &dyn Algorithm, problem: &Problem, limits: &Limits) -> Result<Answered, Trouble> {
     let flawed = |why: String| Trouble::new(Kind::Evidence, why);
     let mut answer = engine.run(problem, limits, &Silent);
     if let Some(flaw) = answer.flaw {
@@ -237,7 +240,8 @@ fn with_overall(mut claims: Vec<Claim>) -> Vec<Claim> {
     claims
 }
 
-/// The evidence goes into a file and comes back, and the other checker looks at it: it answers what was asked.
+/// The evidence goes into a file and comes back, and the other checker looks at it: it answers what
+/// was asked.
 fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
     let trouble = |why: String| Trouble::new(Kind::Certificate, why);
     // As the command does it.
@@ -285,7 +289,8 @@ fn written(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<Option<Document>, 
 
 // ── certificates that lie ──
 
-/// The certificate of a true answer, in which targets have the names of others: what `certify` prints must not mislead.
+/// The certificate of a true answer, in which targets have the names of others: what `certify`
+/// prints must not mislead.
 fn renamed(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let verdicts = answers(&Auto { por: false, ..Auto::default() }, asked.problem, limits)?.verdicts;
     if !answers_all(&verdicts) {
@@ -303,7 +308,8 @@ fn renamed(asked: &Asked<'_>, limits: &Limits) -> Answers {
     printed(asked, &document)
 }
 
-/// The certificate of a similar case shown to this one: if it is accepted, what it says must be true here.
+/// The certificate of a similar case shown to this one: if it is accepted, what it says must be
+/// true here.
 fn of_another(asked: &Asked<'_>, limits: &Limits) -> Answers {
     // Most of them are rejected; a few are enough to come across one that is not.
     let similar = smaller(asked.case);
@@ -323,7 +329,8 @@ fn of_another(asked: &Asked<'_>, limits: &Limits) -> Answers {
     Ok(None)
 }
 
-/// What `certify` says of a certificate, by the names that it prints; nothing if it does not accept it.
+/// What `certify` says of a certificate, by the names that it prints; nothing if it does not accept
+/// it.
 fn printed(asked: &Asked<'_>, document: &Document) -> Answers {
     let Ok(certified) = certify::certify(&asked.for_certificates(), document, &patience()) else {
         return Ok(None);
@@ -455,7 +462,8 @@ pub fn as_system(loaded: &Loaded, problem: &Problem, limits: &Limits) -> Result<
     }
 }
 
-/// Reads what was written and poses what it asks, with its initial configuration and its second file.
+/// Reads what was written and poses what it asks, with its initial configuration and its second
+/// file.
 pub fn reread(written: &Written, format: write::Format) -> Result<(Loaded, Problem), String> {
     let source = Source::new("written", written.text.clone());
     let format = match format {
@@ -490,7 +498,8 @@ pub fn reread(written: &Written, format: write::Format) -> Result<(Loaded, Probl
     Ok((loaded, problem))
 }
 
-/// Written in another format and answered there. Translations are for any number of threads, and threads are not counted: one may need a helper.
+/// Written in another format and answered there. Translations are for any number of threads, and
+/// threads are not counted: one may need a helper.
 fn translated(asked: &Asked<'_>, limits: &Limits, format: write::Format) -> Answers {
     if asked.case.threads.is_some() {
         return Ok(None);
@@ -526,7 +535,8 @@ fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
     elsewhere(asked, &problem, &written.text, limits)
 }
 
-/// What is answered if the question is posed in another way: about each target where formats have one for each, and about all of them together.
+/// What is answered if the question is posed in another way: about each target where formats have
+/// one for each, and about all of them together.
 fn elsewhere(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) -> Answers {
     let answered = answers(&Auto::default(), problem, limits)
         .map_err(|t| Trouble::new(t.kind, format!("{}\n{text}", t.what)))?;

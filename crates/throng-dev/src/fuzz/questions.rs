@@ -1,4 +1,5 @@
-//! Claims about deadlocks, stuck threads, labels that threads are at together, and races, against a naive search with growing numbers of threads.
+//! Claims about deadlocks, stuck threads, labels that threads are at together, and races, against a
+//! naive search with growing numbers of threads.
 
 use super::case::{Body, Program};
 use super::compare::{Asked, Kind, Trouble};
@@ -120,7 +121,8 @@ fn evidence(why: String) -> Trouble {
     Trouble::new(Kind::Evidence, why)
 }
 
-/// What the tool answers about the last property, of assertions and what else is asked for; its evidence stands, also as a certificate.
+/// What the tool answers about the last property, of assertions and what else is asked for; its
+/// evidence stands, also as a certificate.
 pub(super) fn answer(
     input: &Input,
     question: question::Question,

@@ -1,4 +1,5 @@
-//! Smaller cases: lines and tokens of programs, edges, rules and numbers of systems and nets are dropped while the failure stays the same.
+//! Smaller cases: lines and tokens of programs, edges, rules and numbers of systems and nets are
+//! dropped while the failure stays the same.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,8 @@ use super::known::Known;
 use super::nets::{Net, Tokens, Update};
 use super::threads::Threads;
 
-/// The smallest case that still `fails`, as far as dropping one thing after another finds it within `patience`.
+/// The smallest case that still `fails`, as far as dropping one thing after another finds it within
+/// `patience`.
 pub fn shrink(case: &Case, patience: Duration, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
     let began = Instant::now();
     let mut best = case.clone();

@@ -1,4 +1,5 @@
-//! Claims about thread states: the lists and the dead code of `reach`, and cutoffs, against a naive search with growing numbers of threads.
+//! Claims about thread states: the lists and the dead code of `reach`, and cutoffs, against a naive
+//! search with growing numbers of threads.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -8,15 +9,15 @@ use super::compare::{Asked, Kind, Trouble};
 use super::oracles::Answers;
 use crate::interpreter::{Answer, Naive, Question, State};
 use crate::states::states;
-use throng::engine::Silent;
-use throng::engine::backward::Pruned;
-use throng::engine::cutoff::{Cutoff, Method, ThreadState, cutoff, outside_atomic, runs};
-use throng::engine::explicit;
-use throng::engine::facts::FactStore;
-use throng::engine::karp_miller::KarpMiller;
 use throng::report::reach::{dead, places};
 use throng_check::rules::Flaw;
 use throng_check::rules::cutoff::check_cutoff;
+use throng_engine::Silent;
+use throng_engine::backward::Pruned;
+use throng_engine::cutoff::{Cutoff, Method, ThreadState, cutoff, outside_atomic, runs};
+use throng_engine::explicit;
+use throng_engine::facts::FactStore;
+use throng_engine::karp_miller::KarpMiller;
 use throng_lang::bp::{self, parser};
 use throng_model::Model;
 use throng_model::limits::Limits;
@@ -85,7 +86,8 @@ fn lists(problem: &Problem, limits: &Limits, naive: Option<Answer>) -> Result<()
     }
 }
 
-/// Every way to find a cutoff: its evidence stands, a naive search with so many threads reaches the same, with fewer less, with one more no more.
+/// Every way to find a cutoff: its evidence stands, a naive search with so many threads reaches the
+/// same, with fewer less, with one more no more.
 fn cutoffs(
     problem: &Problem,
     limits: &Limits,

@@ -9,7 +9,8 @@ use super::compare::Tally;
 /// The oracle that knew the answer beforehand.
 const HIDDEN: &str = "hidden answer";
 
-/// The summary: cases, the claims of each oracle, which pairs agreed how often, and which constructs occurred.
+/// The summary: cases, the claims of each oracle, which pairs agreed how often, and which
+/// constructs occurred.
 pub fn summary(state: &State) -> String {
     let mut text = String::new();
     let failures: u64 = state.failures.values().sum();
@@ -54,7 +55,8 @@ fn claims(text: &mut String, title: &str, tally: &Tally) {
     }
 }
 
-/// How often each pair decided the same target, both alike: a triangle, each oracle with those before it.
+/// How often each pair decided the same target, both alike: a triangle, each oracle with those
+/// before it.
 fn pairs(text: &mut String, title: &str, tally: &Tally) {
     let names: BTreeSet<&str> = tally.claims.keys().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::naive::{State, Steps, product};
 use crate::Rng;
 
-/// A thread-transition system with its question. A state is its shared state, then the local states of its threads, sorted.
+/// A thread-transition system with its question. A state is its shared state, then the local states
+/// of its threads, sorted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Threads {
     /// Written with names (`.ntts`) rather than numbers (`.tts`).

@@ -1,21 +1,22 @@
-//! Certificates for tests: the engines that find an answer, what its certificate looks like, and what the checker says.
+//! Certificates for tests: the engines that find an answer, what its certificate looks like, and
+//! what the checker says.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use throng::engine::auto::Auto;
-use throng::engine::backward::{Backward, Pruned};
-use throng::engine::equations::Equations;
-use throng::engine::explicit::Explicit;
-use throng::engine::karp_miller::KarpMiller;
-use throng::engine::localise::Localise;
-use throng::engine::on_quotient::OnQuotient;
-use throng::engine::symbolic::Symbolic;
-use throng::engine::views::Views;
-use throng::engine::{Algorithm, Silent};
 use throng_check::certificate::write::{Origin, document, write};
 use throng_check::certify::{Asked, Certified, Fault, certify, read, reading};
+use throng_engine::auto::Auto;
+use throng_engine::backward::{Backward, Pruned};
+use throng_engine::equations::Equations;
+use throng_engine::explicit::Explicit;
+use throng_engine::karp_miller::KarpMiller;
+use throng_engine::localise::Localise;
+use throng_engine::on_quotient::OnQuotient;
+use throng_engine::symbolic::Symbolic;
+use throng_engine::views::Views;
+use throng_engine::{Algorithm, Silent};
 use throng_lang::load::{Loaded, Reading};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
@@ -61,7 +62,8 @@ pub fn written(loaded: &Loaded, reading: &Reading, problem: &Problem, verdicts: 
     bytes
 }
 
-/// What the checker says about a certificate's answer to its own question, given the text of the input.
+/// What the checker says about a certificate's answer to its own question, given the text of the
+/// input.
 pub fn judge(loaded: &Loaded, bytes: &[u8]) -> Result<Certified, Fault> {
     let document = read(bytes)?;
     let again = throng_lang::load::read(
@@ -95,14 +97,16 @@ pub fn examples() -> Vec<PathBuf> {
     found
 }
 
-/// What the second checker says, given the same arguments as `throng certify`; nothing if there is no Python.
+/// What the second checker says, given the same arguments as `throng certify`; nothing if there is
+/// no Python.
 pub fn second(args: &[&str]) -> Option<String> {
     let script = Path::new(crate::ROOT).join("tools/certify.py");
     let output = Command::new("python3").arg(script).args(args).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Exit status and output of the proved checker, given the same arguments as `throng certify`; nothing if `proofs/check` has not built it.
+/// Exit status and output of the proved checker, given the same arguments as `throng certify`;
+/// nothing if `proofs/check` has not built it.
 pub fn proved(args: &[&str]) -> Option<(Option<i32>, String)> {
     let output =
         Command::new(Path::new(crate::ROOT).join("proofs/build/throng-proved")).args(args).output().ok()?;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The built program, beside the test binary that runs. Tests of `throng-cli` can rely on it: Cargo builds it for them.
+/// The built program, beside the test binary that runs. Tests of `throng-cli` can rely on it: Cargo
+/// builds it for them.
 pub fn program() -> PathBuf {
     built().join(format!("throng{}", std::env::consts::EXE_SUFFIX))
 }

@@ -1,8 +1,8 @@
 //! Forward and backward steps of a Boolean program are the same steps.
 //!
-//! States stand for sets, so everything is stated about concrete states: a step found backward must be possible from *every* concrete
-//! state of the set it begins in, and every step from a concrete state must be found backward from every concrete state
-//! it can end in.
+//! States stand for sets, so everything is stated about concrete states: a step found backward must
+//! be possible from *every* concrete state of the set it begins in, and every step from a concrete
+//! state must be found backward from every concrete state it can end in.
 
 use std::cell::Cell;
 
@@ -148,8 +148,9 @@ impl Duality<'_> {
         }
     }
 
-    /// Every step from a concrete state is found backward from each concrete state it ends in: of its thread, of the
-    /// one it creates, of a bystander that it moves, and from the shared state alone.
+    /// Every step from a concrete state is found backward from each concrete state it ends in: of
+    /// its thread, of the one it creates, of a bystander that it moves, and from the shared state
+    /// alone.
     pub fn forward_is_found_backward(&self, s: Shared, l: Local, bystanders: &[Local]) -> Result {
         for (s0, l0) in self.members(s, l) {
             for u in self.post(s0, l0) {
@@ -197,7 +198,8 @@ impl Duality<'_> {
                     })?;
                 }
                 if u.others == Bystanders::Transfer {
-                    // The active thread's new values must fit, too: there is one such step for each.
+                    // The active thread's new values must fit, too: there is one such step for
+                    // each.
                     same.retain(|v| self.bags_meet(&v.put, &u.put));
                     let found = same.is_empty() && fate == b0
                         || same.iter().any(|v| {
@@ -224,8 +226,8 @@ impl Duality<'_> {
         Ok(())
     }
 
-    /// Every step found backward from a set of states exists from every concrete state that it begins in, ends where it was
-    /// asked for; and nothing is missed that is found from a member.
+    /// Every step found backward from a set of states exists from every concrete state that it
+    /// begins in, ends where it was asked for; and nothing is missed that is found from a member.
     pub fn backward_is_possible(&self, s: Shared, l: Local) -> Result {
         let listed = self.pre(s, l);
         let alone = self.pre_shared(s);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::Rng;
-use throng::engine::explicit::Explicit;
-use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
+use throng_engine::explicit::Explicit;
+use throng_engine::{Algorithm, Silent};
 use throng_lang::load::{Loaded, Reading, load};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
@@ -58,7 +58,8 @@ pub fn pose(path: &Path, threads: Option<u32>) -> Problem {
     posed.unwrap_or_else(|c| panic!("{}: {c:?}", path.display())).problem
 }
 
-/// What explicit search says about each target with up to `most` threads: a run, or `None`. Evidence is checked. `Err` if time is up.
+/// What explicit search says about each target with up to `most` threads: a run, or `None`.
+/// Evidence is checked. `Err` if time is up.
 pub fn hunt(problem: &Problem, most: u32, work: u64) -> Result<Vec<Option<Trace>>, String> {
     let engine = Explicit { max_threads: Some(most), ..Explicit::default() };
     let answer = engine.run(problem, &Limits::none().work(work), &Silent);
@@ -74,7 +75,8 @@ pub fn hunt(problem: &Problem, most: u32, work: u64) -> Result<Vec<Option<Trace>
     Ok(found)
 }
 
-/// Some configurations that can be reached: the smallest initial ones and what a few random walks of a few threads meet.
+/// Some configurations that can be reached: the smallest initial ones and what a few random walks
+/// of a few threads meet.
 pub fn walk(problem: &Problem, rng: &mut Rng, walks: usize, steps: usize) -> Vec<Config> {
     let model: &dyn Model = &*problem.model;
     let bound = Some(problem.bound.threads().unwrap_or(4));

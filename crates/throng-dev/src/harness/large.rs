@@ -1,7 +1,7 @@
 //! Programs that have very many states, for tests of limits and checkpoints.
 
-/// Threads count themselves when they start, then walk along `points` statements that all see each other. With at most eight threads the ninth never comes, but
-/// pairs of threads do not show that.
+/// Threads count themselves when they start, then walk along `points` statements that all see each
+/// other. With at most eight threads the ninth never comes, but pairs of threads do not show that.
 pub fn crowd(points: usize) -> String {
     let walk = "g := !g; ".repeat(points);
     format!(
@@ -10,7 +10,8 @@ pub fn crowd(points: usize) -> String {
     )
 }
 
-/// Every thread flips its bits in any order, and all are read in the end: so many local states, all different.
+/// Every thread flips its bits in any order, and all are read in the end: so many local states, all
+/// different.
 pub fn flippers(bits: usize) -> String {
     let names: Vec<String> = (0..bits).map(|i| format!("x{i}")).collect();
     let labels: Vec<String> = (0..bits).map(|i| format!("F{i}")).collect();

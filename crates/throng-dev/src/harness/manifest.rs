@@ -1,4 +1,5 @@
-//! Inputs with known answers: the project's own corpus, and the public one, which is not part of the project.
+//! Inputs with known answers: the project's own corpus, and the public one, which is not part of
+//! the project.
 
 use std::path::{Path, PathBuf};
 
@@ -26,8 +27,8 @@ pub fn own_corpus() -> PathBuf {
     Path::new(crate::ROOT).join("tests/corpus")
 }
 
-/// The public corpus: `THRONG_CORPUS`, or `../shared/corpus` beside the repository. Tests that need it are ignored where it is absent:
-/// `build.rs` sets `public_corpus` where it is there.
+/// The public corpus: `THRONG_CORPUS`, or `../shared/corpus` beside the repository. Tests that need
+/// it are ignored where it is absent: `build.rs` sets `public_corpus` where it is there.
 pub fn public_corpus() -> PathBuf {
     let beside = || Path::new(crate::ROOT).join("../shared/corpus");
     let folder = std::env::var_os("THRONG_CORPUS").map_or_else(beside, PathBuf::from);
@@ -56,7 +57,8 @@ fn row(line: &str) -> Row {
     Row { path: take(), kind: take(), property: take(), initial: take(), expected: take() }
 }
 
-/// The question a row asks, with at most `threads` threads if given; or the codes of the errors for which it is refused.
+/// The question a row asks, with at most `threads` threads if given; or the codes of the errors for
+/// which it is refused.
 pub fn try_pose(corpus: &Path, row: &Row, threads: Option<u32>) -> Result<Problem, Vec<&'static str>> {
     let path = corpus.join(&row.path);
     let loaded = load(&path, &Reading::default())

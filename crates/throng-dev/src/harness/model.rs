@@ -1,4 +1,5 @@
-//! What the model of a Boolean program answers, as plain data that can be compared with the naive interpreter's answers.
+//! What the model of a Boolean program answers, as plain data that can be compared with the naive
+//! interpreter's answers.
 
 use std::collections::HashSet;
 use throng_model::Describe;

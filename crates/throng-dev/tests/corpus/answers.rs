@@ -5,11 +5,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use throng::engine::auto::Auto;
-use throng::engine::explicit::Explicit;
-use throng::engine::symbolic::Symbolic;
-use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
+use throng_engine::auto::Auto;
+use throng_engine::explicit::Explicit;
+use throng_engine::symbolic::Symbolic;
+use throng_engine::{Algorithm, Silent};
 use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
@@ -118,8 +118,8 @@ fn public_programs_with_three_threads_answer_as_expected() {
     assert!(ran > 200);
 }
 
-/// Hunting with one, two, three threads never contradicts the expected verdict: how many questions were asked, how many bugs were found, and which
-/// were not.
+/// Hunting with one, two, three threads never contradicts the expected verdict: how many questions
+/// were asked, how many bugs were found, and which were not.
 fn hunt(corpus: &Path, wanted: impl Fn(&Row) -> bool) -> (usize, usize, Vec<String>) {
     let (mut ran, mut found, mut beyond) = (0, 0, Vec::new());
     for row in manifest(corpus).into_iter().filter(wanted) {
@@ -154,7 +154,8 @@ fn hunting_finds_the_bugs_that_need_three_threads() {
     assert!(ran > 100 && found > 80);
 }
 
-/// The symbolic and the explicit engine on programs, at most three threads, with and without reduction: how many were asked, and what ran out of time.
+/// The symbolic and the explicit engine on programs, at most three threads, with and without
+/// reduction: how many were asked, and what ran out of time.
 fn same_answers(corpus: &Path, every: usize, seconds: u64) -> (usize, Vec<String>) {
     let (mut ran, mut open) = (0, Vec::new());
     for row in manifest(corpus).into_iter().filter(|row| row.kind == "bp").step_by(every) {

@@ -1,7 +1,9 @@
 //! `karp-miller` on the public corpus: expected verdicts, all evidence checked.
 //!
-//! The ignored tests print tables: `cargo test --release -p throng-dev --test corpus karp_miller -- --ignored --nocapture`; `THRONG_SECONDS` is the
-//! time for each instance, `THRONG_FAMILY` restricts them to paths that contain it.
+//! The ignored tests print tables:
+//! `cargo test --release -p throng-dev --test corpus karp_miller -- --ignored --nocapture`;
+//! `THRONG_SECONDS` is the time for each instance, `THRONG_FAMILY` restricts them to paths that
+//! contain it.
 
 #![allow(clippy::print_stderr)] // tables, what was skipped, and how much was run
 
@@ -12,9 +14,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Row, manifest, own_corpus, pose, public_corpus};
-use throng::engine::karp_miller::{KarpMiller, Order};
-use throng::engine::{Algorithm, Answer, Silent};
 use throng_check::rules::check;
+use throng_engine::karp_miller::{KarpMiller, Order};
+use throng_engine::{Algorithm, Answer, Silent};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
@@ -65,7 +67,8 @@ fn run(engine: &KarpMiller, problem: &Problem, seconds: u64, name: &str) -> (Out
     (outcome(&answer), answer, time)
 }
 
-/// Whether a verdict contradicts the expected one. Rows for at most three threads say something about any number only if unsafe.
+/// Whether a verdict contradicts the expected one. Rows for at most three threads say something
+/// about any number only if unsafe.
 fn contradicts(row: &Row, got: Outcome) -> bool {
     let bounded = row.initial.contains("at most");
     match got {
@@ -85,7 +88,8 @@ fn questions(corpus: &Path) -> Vec<Row> {
     manifest(corpus).into_iter().filter(|r| r.path.contains(&part) && !r.path.ends_with(UNREADABLE)).collect()
 }
 
-/// What is answered with little work is as expected: how many were answered, how many are open, for how many it is not made.
+/// What is answered with little work is as expected: how many were answered, how many are open, for
+/// how many it is not made.
 fn quick(corpus: &Path, every: usize) -> (usize, usize, usize) {
     let (mut answered, mut refused, mut open) = (0, 0, 0);
     for row in questions(corpus).into_iter().step_by(every) {

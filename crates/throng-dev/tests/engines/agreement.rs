@@ -1,19 +1,20 @@
 //! Every engine alone on the same random problems: no two ever disagree, and all evidence stands.
 //!
-//! `THRONG_RANDOM=20000 cargo test --release -p throng-dev --test engines agreement:: -- --nocapture` compares that many of each shape.
+//! `THRONG_RANDOM=20000 cargo test --release -p throng-dev --test engines agreement:: -- --nocapture`
+//! compares that many of each shape.
 
 #![allow(clippy::print_stderr)] // who said what how often
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use throng::engine::views::{ByTriples, Pairs, Views};
-use throng::engine::{Algorithm, Silent};
 use throng::{Input, Job, Start};
 use throng_check::rules::check;
 use throng_dev::fuzz::oracles::{Entry, engines};
 use throng_dev::programs::{self, program};
 use throng_dev::{Knobs, Rng, random_configs, random_problem, random_table};
+use throng_engine::views::{ByTriples, Pairs, Views};
+use throng_engine::{Algorithm, Silent};
 use throng_lang::load::Format;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};

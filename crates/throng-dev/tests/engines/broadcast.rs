@@ -1,9 +1,11 @@
-//! Broadcasts, signals, transfers, resets and passive variables for real: the same answers from bounded search, from backward search and, for
-//! programs, from the naive interpreter; all evidence is checked.
+//! Broadcasts, signals, transfers, resets and passive variables for real: the same answers from
+//! bounded search, from backward search and, for programs, from the naive interpreter; all evidence
+//! is checked.
 //!
 //! No public tool is a reliable oracle here, so every case below says what it must answer and why.
 //!
-//! `THRONG_RANDOM=100000 THRONG_SEED=7 cargo test --release -p throng-dev --test engines broadcast:: -- --nocapture random` compares that many random models.
+//! `THRONG_RANDOM=100000 THRONG_SEED=7 cargo test --release -p throng-dev --test engines broadcast:: -- --nocapture random`
+//! compares that many random models.
 
 #![allow(clippy::print_stderr)]
 
@@ -14,12 +16,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::naive::{self, Naive};
-use throng::engine::Algorithm;
-use throng::engine::auto::Auto;
-use throng::engine::backward::Backward;
-use throng::engine::explicit::Explicit;
 use throng::{Error, Input, Job, Limits, Outcome, Question, Status};
 use throng_dev::{Knobs, Rng, Signals, programs, random_problem, random_table};
+use throng_engine::Algorithm;
+use throng_engine::auto::Auto;
+use throng_engine::backward::Backward;
+use throng_engine::explicit::Explicit;
 use throng_lang::bp::lower::{lower, plain::plain};
 use throng_lang::bp::{self, parser, printer};
 use throng_lang::load::Format;
@@ -79,7 +81,8 @@ fn expect(format: Format, text: &str, question: Question, expected: &[Expect]) {
     assert_eq!(expected.len(), problem.targets.len());
 }
 
-/// A program in which any number of threads (or `initial`) run main; the naive interpreter must say the same.
+/// A program in which any number of threads (or `initial`) run main; the naive interpreter must say
+/// the same.
 fn program(initial: &str, text: &str, expected: Expect) {
     let question = Question { initial: Some(initial.into()), ..Question::default() };
     expect(Format::Bp, text, question, &[expected]);
@@ -90,7 +93,8 @@ fn program(initial: &str, text: &str, expected: Expect) {
         let asked = naive::Question { bound, initial, keep_ended: false, limit: 200_000 };
         let found = Naive::new(text, &tree).search(&asked, None, None).expect("small").violated.is_some();
         let within = matches!(expected, Unsafe(n) if n as usize <= bound);
-        // At the bound start_thread acts like skip: such runs are none of the program without a bound.
+        // At the bound start_thread acts like skip: such runs are none of the program without a
+        // bound.
         let more = text.contains("start_thread");
         assert!(found == within || found && more, "{bound} threads, naive says {found}: {text}");
     }
@@ -158,7 +162,8 @@ fn the_order_of_flag_and_signal_matters() {
     program("any", &sent_before("broadcast", "sent := 1"), Unsafe(2));
 }
 
-/// A signal that no thread waits for is lost: then the waiter sleeps on, and `late` needs a second signal.
+/// A signal that no thread waits for is lost: then the waiter sleeps on, and `late` needs a second
+/// signal.
 #[test]
 fn a_lost_signal_wakes_nobody_later() {
     let text = |again: &str| {
@@ -209,7 +214,8 @@ fn conditions_have_no_names() {
     }
 }
 
-/// Inside an atomic section no other thread moves, but a broadcast moves those who wait; they go on when it is over.
+/// Inside an atomic section no other thread moves, but a broadcast moves those who wait; they go on
+/// when it is over.
 #[test]
 fn who_is_woken_inside_a_section_goes_on_after_it() {
     let text = |flag: &str| {
@@ -246,7 +252,8 @@ fn a_barrier_with_rounds() {
     program("any", &text("round := !round"), Unsafe(3));
 }
 
-/// `mine` says: no thread has changed the tag since I read it. A thread that changes it takes `mine` from all others.
+/// `mine` says: no thread has changed the tag since I read it. A thread that changes it takes
+/// `mine` from all others.
 fn tag(change: &str) -> String {
     format!(
         "decl tag := 0;
@@ -307,8 +314,9 @@ fn who_is_born_later_has_not_heard() {
     program("1", &text("heard := 0"), Unsafe(2));
 }
 
-/// Found by the random programs below: going backward over the spawn, the parent must have `a` = 0 and the child one value of `b`. Both are
-/// variables of the same thread before, and no other variable ties the two together.
+/// Found by the random programs below: going backward over the spawn, the parent must have `a` = 0
+/// and the child one value of `b`. Both are variables of the same thread before, and no other
+/// variable ties the two together.
 #[test]
 fn a_parent_and_its_child_can_both_be_needed() {
     let text = |value: &str| {
@@ -445,8 +453,9 @@ fn the_shipped_examples_with_wait_and_signal() {
 
 // ── The public corpus ────────────────────────────────────────────────────────────────────
 
-/// The broadcast protocols of the mist collection: whatever `backward` decides is what is expected. Nets that test for zero are not
-/// monotone, there it must refuse; all engines together decide most of them, too.
+/// The broadcast protocols of the mist collection: whatever `backward` decides is what is expected.
+/// Nets that test for zero are not monotone, there it must refuse; all engines together decide most
+/// of them, too.
 #[test]
 #[cfg_attr(not(public_corpus), ignore = "needs the public corpus")]
 fn broadcast_protocols_are_decided() {
@@ -503,8 +512,8 @@ struct Tally {
     open: usize,
 }
 
-/// If bounded search finds a bug, backward must; if backward says SAFE, bounded search must find nothing; if backward says UNSAFE with
-/// n threads, bounded search must find it with n.
+/// If bounded search finds a bug, backward must; if backward says SAFE, bounded search must find
+/// nothing; if backward says UNSAFE with n threads, bounded search must find it with n.
 fn agree(problem: &Problem, most: u32, tally: &mut Tally) {
     let work = 1 << 20;
     let (backward, explicit) = both(problem, most, work);
@@ -530,7 +539,8 @@ fn agree(problem: &Problem, most: u32, tally: &mut Tally) {
     }
 }
 
-/// The fewest threads with which bounded search reaches target `i`, looking no further than `most`; 0 if that is too much work.
+/// The fewest threads with which bounded search reaches target `i`, looking no further than `most`;
+/// 0 if that is too much work.
 fn fewest_threads(problem: &Problem, i: usize, most: u32, work: u64) -> u32 {
     let one = Problem { targets: vec![problem.targets[i].clone()], ..problem.clone() };
     let hunt = Explicit { max_threads: Some(most), ..Explicit::default() };

@@ -1,4 +1,5 @@
-//! Runs in which every value is chosen: each step is a step of the model, from one single state to the next.
+//! Runs in which every value is chosen: each step is a step of the model, from one single state to
+//! the next.
 
 #![allow(clippy::print_stderr)] // what was skipped, and how much was tested
 
@@ -34,7 +35,8 @@ fn is_part(model: &dyn Model, part: &Config, whole: &Config) -> bool {
     part.threads.size() == whole.threads.size() && part.surely_covers(whole, model)
 }
 
-/// The model's steps from the state in which `step` begins, by its edge, that may end where it does.
+/// The model's steps from the state in which `step` begins, by its edge, that may end where it
+/// does.
 fn kin(model: &dyn Model, step: &Step) -> Vec<Step> {
     let mut listed = Vec::new();
     if step.take.is_empty() {

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::{manifest, pose, public_corpus};
-use throng::engine::Silent;
-use throng::engine::cutoff::{Closed, Cutoff, Method, cutoff, runs};
-use throng::engine::explicit::explore;
-use throng::engine::facts::FactStore;
-use throng::engine::karp_miller::{KarpMiller, reachable_unbounded};
 use throng_check::rules::check;
 use throng_check::rules::cutoff::check_cutoff;
 use throng_dev::{Knobs, Rng, naive, random_problem, random_table};
+use throng_engine::Silent;
+use throng_engine::cutoff::{Closed, Cutoff, Method, cutoff, runs};
+use throng_engine::explicit::explore;
+use throng_engine::facts::FactStore;
+use throng_engine::karp_miller::{KarpMiller, reachable_unbounded};
 use throng_lang::bp;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
@@ -86,7 +86,8 @@ fn random_systems_have_the_cutoff_that_a_naive_search_finds() {
     assert!(histogram.values().sum::<u32>() * 10 > rounds as u32 * 9 && histogram.len() > 3);
 }
 
-/// STAR's program (section 4.2): a thread increments a shared variable of range 0 … `top`, in unary, and then looks whether it is `top`.
+/// STAR's program (section 4.2): a thread increments a shared variable of range 0 … `top`, in
+/// unary, and then looks whether it is `top`.
 fn counting(top: u32) -> Problem {
     let bits: Vec<String> = (1..=top).map(|i| format!("s{i}")).collect();
     let shifted: Vec<String> =
@@ -113,7 +114,8 @@ fn program(text: &str) -> Problem {
     }
 }
 
-/// The assertion needs exactly c threads. So does every thread state but one: a thread that has not begun sees c only if c others have.
+/// The assertion needs exactly c threads. So does every thread state but one: a thread that has not
+/// begun sees c only if c others have.
 #[test]
 fn the_cutoff_of_a_program_that_counts_is_what_it_counts_to() {
     for c in 1..=6 {

@@ -1,4 +1,5 @@
-//! The differential fuzzer: all oracles agree on random cases; deliberate mistakes are found and reduced; counts continue where they stopped.
+//! The differential fuzzer: all oracles agree on random cases; deliberate mistakes are found and
+//! reduced; counts continue where they stopped.
 
 use std::path::Path;
 use std::process::Command;
@@ -54,7 +55,8 @@ fn all_oracles_agree_and_every_construct_occurs() {
     {
         assert!(state.constructs.contains_key(construct), "{construct}");
     }
-    // Every oracle that answers about targets has decided something, and every known answer was confirmed.
+    // Every oracle that answers about targets has decided something, and every known answer was
+    // confirmed.
     for who in
         oracles().iter().filter(|who| ![states::NAME, questions::NAME, integers::NAME].contains(&who.name))
     {

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use inputs::{examples, extension, hunt, pose};
-use throng::engine::auto::Auto;
-use throng::engine::explicit::Explicit;
-use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
+use throng_engine::auto::Auto;
+use throng_engine::explicit::Explicit;
+use throng_engine::{Algorithm, Silent};
 use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
 use throng_model::verdict::Verdict;
@@ -42,7 +42,8 @@ fn is_unsafe(path: &Path, threads: u32) {
     }
 }
 
-/// Proved for any number of threads, and for two threads by listing all that is reached; the checker agrees.
+/// Proved for any number of threads, and for two threads by listing all that is reached; the
+/// checker agrees.
 fn is_safe(path: &Path) {
     let limits = Limits::none().timeout(PATIENCE);
     let explicit = Explicit::default();

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use throng::engine::explicit::{Explicit, explore, reachable};
-use throng::engine::{Algorithm, Answer, Progress, Silent, Watch};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, Signals, laws, naive, random_configs, random_problem, random_table};
+use throng_engine::explicit::{Explicit, explore, reachable};
+use throng_engine::{Algorithm, Answer, Progress, Silent, Watch};
 use throng_model::cubes::{Cube, Cubes, ONE};
 use throng_model::limits::{Limits, Stopper};
 use throng_model::packed::Packed;
@@ -52,7 +52,8 @@ fn summary(verdict: &Verdict) -> Option<(u32, usize)> {
     }
 }
 
-/// The example of reference 3.7: a spawner in 0, workers in 1; one worker wins and sends all others to 3.
+/// The example of reference 3.7: a spawner in 0, workers in 1; one worker wins and sends all others
+/// to 3.
 fn winner(bound: Bound, any: Vec<Local>, targets: Vec<Target>) -> Problem {
     let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
     let spawn = Step { spawn: bag(&[1]), ..thread_step(0, 0, 1, 0) };

@@ -1,13 +1,14 @@
-//! `karp-miller` against the textbook, on random systems, on nets that break the minimal coverability tree, and with each optimisation off.
+//! `karp-miller` against the textbook, on random systems, on nets that break the minimal
+//! coverability tree, and with each optimisation off.
 
 #![allow(clippy::print_stderr)] // tables, what was skipped, and how much was run
 
 use std::sync::Arc;
 
-use throng::engine::karp_miller::{KarpMiller, Order, reachable_unbounded};
-use throng::engine::{Algorithm, Answer, Silent};
 use throng_check::rules::{Flaw, check};
 use throng_dev::{Knobs, Rng, random_configs, random_problem, random_table};
+use throng_engine::karp_miller::{KarpMiller, Order, reachable_unbounded};
+use throng_engine::{Algorithm, Answer, Silent};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table, thread_step};
@@ -89,7 +90,8 @@ fn coverability(engine: &KarpMiller, problem: &Problem) -> Vec<Config> {
 
 // ── The textbook ────────────────────────────────────────────────────────────────────────
 
-/// All labels of the tree of Karp and Miller: ω against ancestors, a branch ends where a label repeats. `None` if there are too many.
+/// All labels of the tree of Karp and Miller: ω against ancestors, a branch ends where a label
+/// repeats. `None` if there are too many.
 fn textbook(problem: &Problem, most: usize) -> Option<Vec<Config>> {
     let mut labels = Vec::new();
     for family in &problem.initial {
@@ -237,8 +239,8 @@ fn larger_random_systems_have_evidence_for_every_answer() {
 
 // ── Deletion is incomplete ──────────────────────────────────────────────────────────────
 
-/// Beacon's figure 1, to the letter: accelerates an ancestor and deletes all below it. Incomplete; only here to show that.
-/// `last`: which element of the worklist comes next.
+/// Beacon's figure 1, to the letter: accelerates an ancestor and deletes all below it. Incomplete;
+/// only here to show that. `last`: which element of the worklist comes next.
 fn beacon(problem: &Problem, last: bool) -> Option<Vec<Config>> {
     struct Vertex {
         config: Config,
@@ -311,9 +313,10 @@ fn deletion_fails(problem: &Problem, last: bool) {
     }
 }
 
-/// In the manner of Finkel, Geeraerts, Raskin and Van Begin (2005): six places, eight transitions. A visit to x below a makes tokens;
-/// b makes tokens and goes to d, which is left because x is there; then x goes back to a with tokens, so d and x below a are deleted;
-/// the new a goes to d, which is left because it is there below b. No thread goes to x any more.
+/// In the manner of Finkel, Geeraerts, Raskin and Van Begin (2005): six places, eight transitions.
+/// A visit to x below a makes tokens; b makes tokens and goes to d, which is left because x is
+/// there; then x goes back to a with tokens, so d and x below a are deleted; the new a goes to d,
+/// which is left because it is there below b. No thread goes to x any more.
 #[test]
 fn a_net_on_which_deletion_loses_a_place() {
     let [r, a, b, d, x] = [0, 1, 2, 3, 4];
@@ -367,7 +370,8 @@ fn doubling_and_waiting_are_found_with_a_concrete_run() {
 
 #[test]
 fn nested_repetitions_are_unrolled() {
-    // Shared 0: the thread at 0 makes a 1. Shared 1: each 1 becomes two 2. Shared 2: each 2 becomes two 3.
+    // Shared 0: the thread at 0 makes a 1. Shared 1: each 1 becomes two 2. Shared 2: each 2 becomes
+    // two 3.
     let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
     let mut add = |from, to, take: &[u64], put: &[u64]| {
         table.add(

@@ -1,6 +1,8 @@
-//! `karp-miller` on programs: against the other engines on random ones, and on programs with millions of conceivable local states.
+//! `karp-miller` on programs: against the other engines on random ones, and on programs with
+//! millions of conceivable local states.
 //!
-//! `THRONG_RANDOM=10000 cargo test --release -p throng-dev --test engines karp_miller_programs:: -- --nocapture` runs 10 000 random programs.
+//! `THRONG_RANDOM=10000 cargo test --release -p throng-dev --test engines karp_miller_programs:: -- --nocapture`
+//! runs 10 000 random programs.
 
 #![allow(clippy::print_stderr)] // how much was run
 
@@ -8,13 +10,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use throng::engine::backward::Backward;
-use throng::engine::explicit::{Explicit, reachable};
-use throng::engine::karp_miller::{KarpMiller, reachable_unbounded};
-use throng::engine::{Algorithm, Silent};
 use throng_check::rules::check;
 use throng_dev::Rng;
 use throng_dev::programs::{Knobs, program};
+use throng_engine::backward::Backward;
+use throng_engine::explicit::{Explicit, reachable};
+use throng_engine::karp_miller::{KarpMiller, reachable_unbounded};
+use throng_engine::{Algorithm, Silent};
 use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -109,7 +111,8 @@ fn members(jit: &Jit, states: &[(Shared, Local)]) -> BTreeSet<(Shared, Local)> {
     states.iter().flat_map(of).collect()
 }
 
-/// Compares the reachable thread states with those of a search over plain words, and of few threads; says whether it was quick enough.
+/// Compares the reachable thread states with those of a search over plain words, and of few
+/// threads; says whether it was quick enough.
 fn reach_alike(text: &str, initial: Option<u32>) -> bool {
     let jit = jit(text, Options { exact_copies: true, ..Options::default() });
     let any = problem(&jit, initial);
@@ -159,7 +162,8 @@ fn random_programs_agree_with_the_other_engines() {
     assert!(both * 2 > asked && bad * 10 > asked && reached * 2 > asked);
 }
 
-/// Programs in which every thread has `n` local variables, and one assertion that holds unless `broken`.
+/// Programs in which every thread has `n` local variables, and one assertion that holds unless
+/// `broken`.
 fn many_locals(n: usize, broken: bool) -> Vec<(&'static str, String)> {
     let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
     let each = |text: &dyn Fn(usize) -> String| (0..n).map(text).collect::<String>();

@@ -1,16 +1,17 @@
-//! Proofs and runs with few of a program's variables: what they prove, what they find, what they leave open, and what the checker refuses.
+//! Proofs and runs with few of a program's variables: what they prove, what they find, what they
+//! leave open, and what the checker refuses.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
-use throng::engine::backward::Backward;
-use throng::engine::explicit::Explicit;
-use throng::engine::localise::Localise;
-use throng::engine::{Algorithm, Silent};
 use throng::{Input, Job};
 use throng_check::rules::{Flaw, check};
 use throng_dev::Rng;
 use throng_dev::harness::certificates::{judge, written};
+use throng_engine::backward::Backward;
+use throng_engine::explicit::Explicit;
+use throng_engine::localise::Localise;
+use throng_engine::{Algorithm, Silent};
 use throng_lang::load::{Format, Reading};
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
@@ -18,7 +19,8 @@ use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, LocalProof, Trace, Unknown, Verdict};
 use throng_model::views::{Block, Views};
 
-/// `routines` functions between lock and unlock that branch on and assign 24 shared variables which nothing else depends on.
+/// `routines` functions between lock and unlock that branch on and assign 24 shared variables which
+/// nothing else depends on.
 fn driver(routines: usize) -> String {
     let noise: Vec<String> = (0..24).map(|i| format!("s{i} := 0")).collect();
     let mut text = format!("decl lock := 0, held := 0;\ndecl {};\n", noise.join(", "));
@@ -114,7 +116,8 @@ fn two_threads_at_a_label_are_ruled_out_together() {
     check(problem, &problem.targets[0], &found).expect("evidence");
 }
 
-/// What a value depends on is kept once it turns out to be needed, also through parameters and results.
+/// What a value depends on is kept once it turns out to be needed, also through parameters and
+/// results.
 #[test]
 fn variables_are_added_until_there_is_a_proof() {
     let text = "decl a := 0, b := 0, c := 0, noise;
@@ -128,7 +131,8 @@ fn variables_are_added_until_there_is_a_proof() {
     check(&problem, &problem.targets[0], &found).expect("evidence");
 }
 
-/// A model that could not list all cases of a statement proves nothing any more: leaving many variables open must not lead there.
+/// A model that could not list all cases of a statement proves nothing any more: leaving many
+/// variables open must not lead there.
 #[test]
 fn statements_that_link_many_variables_are_left_alone() {
     let names: Vec<String> = (0..40).map(|i| format!("x{i}")).collect();
@@ -153,7 +157,8 @@ fn run(problem: &Problem) -> Trace {
     }
 }
 
-/// Runs of the smaller program are followed in the program, past branches, loops and calls that do not matter.
+/// Runs of the smaller program are followed in the program, past branches, loops and calls that do
+/// not matter.
 #[test]
 fn violations_are_found_behind_what_does_not_matter() {
     let broken = driver(40).replacen("lock := 1 constrain !lock", "lock := 1", 1);
@@ -163,7 +168,8 @@ fn violations_are_found_behind_what_does_not_matter() {
     assert_eq!(run(&problem(&broken)).threads(), 2);
 }
 
-/// Where a run of the smaller program cannot be followed, the variables that it lacks are kept: first a flag, then what its value depends on.
+/// Where a run of the smaller program cannot be followed, the variables that it lacks are kept:
+/// first a flag, then what its value depends on.
 #[test]
 fn variables_are_added_until_a_run_can_be_followed() {
     let text = |c: &str| {
@@ -198,7 +204,8 @@ fn runs_in_which_threads_wait_for_each_other_are_followed() {
     assert_eq!(run(&problem(text)).threads(), 2);
 }
 
-/// A few statements about a lock and a flag among others that mostly do not matter, but may block, wait, call or start threads.
+/// A few statements about a lock and a flag among others that mostly do not matter, but may block,
+/// wait, call or start threads.
 fn random_noise(rng: &mut Rng) -> String {
     fn statements(rng: &mut Rng, depth: usize) -> String {
         let (a, b) = (rng.index(3), rng.index(3));
@@ -232,7 +239,8 @@ fn random_noise(rng: &mut Rng) -> String {
     )
 }
 
-/// What is said with few variables is what is said with all of them, by search with counted threads and backward.
+/// What is said with few variables is what is said with all of them, by search with counted threads
+/// and backward.
 #[test]
 fn random_programs_with_noise() {
     let rounds = std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(150);

@@ -1,4 +1,5 @@
-//! The engines and the evidence they give: against each other, against naive references, and on the examples.
+//! The engines and the evidence they give: against each other, against naive references, and on the
+//! examples.
 
 mod agreement;
 mod broadcast;

@@ -1,11 +1,16 @@
-//! Corrupted certificates: the checker rejects those that no longer prove their claim, and for each that it accepts, others agree.
+//! Corrupted certificates: the checker rejects those that no longer prove their claim, and for each
+//! that it accepts, others agree.
 //!
-//! Certificates of examples and of random systems and programs are changed in one place: an element dropped, a count changed, steps swapped, a state
-//! renamed, the question or the verdict changed, the input exchanged, and so on. Whatever is still accepted must (1) be true: a naive search, asked the
-//! question that the mutant states, finds nothing else; and (2) be accepted by a second checker: for systems and nets `tools/certify.py` and, where it is
-//! built, the proved checker, which must agree about *every* mutant; for programs the same rules over the engines' compiled model instead of the checker's interpreter.
+//! Certificates of examples and of random systems and programs are changed in one place: an element
+//! dropped, a count changed, steps swapped, a state renamed, the question or the verdict changed,
+//! the input exchanged, and so on. Whatever is still accepted must (1) be true: a naive search,
+//! asked the question that the mutant states, finds nothing else; and (2) be accepted by a second
+//! checker: for systems and nets `tools/certify.py` and, where it is built, the proved checker,
+//! which must agree about *every* mutant; for programs the same rules over the engines' compiled
+//! model instead of the checker's interpreter.
 //!
-//! `THRONG_MUTANTS=200 cargo test --release -p throng-dev --test engines mutations:: -- --nocapture` makes that many mutants of each certificate.
+//! `THRONG_MUTANTS=200 cargo test --release -p throng-dev --test engines mutations:: -- --nocapture`
+//! makes that many mutants of each certificate.
 
 use throng_dev::harness as common;
 
@@ -16,17 +21,17 @@ use std::process::Command;
 use common::certificates::{answers, effort, engines, judge, problem, proved, written};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use throng::engine::Silent;
-use throng::engine::backward::Backward;
-use throng::engine::cutoff::{Cutoff, Method, cutoff, runs};
-use throng::engine::karp_miller::KarpMiller;
-use throng::engine::reachability::Reachability;
 use throng_check::certificate::names::{LocalName, SharedName};
 use throng_check::certificate::write::{Origin, cutoff_document, write};
 use throng_check::certificate::{Claim, Count, Document, Most, Property, Start};
 use throng_check::certify::{Fault, read, translate};
 use throng_check::rules::check_all;
 use throng_dev::{Rng, naive, programs};
+use throng_engine::Silent;
+use throng_engine::backward::Backward;
+use throng_engine::cutoff::{Cutoff, Method, cutoff, runs};
+use throng_engine::karp_miller::KarpMiller;
+use throng_engine::reachability::Reachability;
 use throng_lang::load::{Format, Loaded, Reading};
 use throng_lang::question::Question;
 use throng_lang::source::Source;
@@ -70,7 +75,8 @@ fn random_system(rng: &mut Rng) -> String {
 
 const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b' = b-2, c' = c+1;\nc >= 1 -> c' = 0, a' = a+c;\ninit a = 1, b = 0, c = 0\ntarget c >= 1\nb >= 1";
 
-/// Two workers and a lock; who has finished never works again. Conditions on numbers, of which some can be reached and some not.
+/// Two workers and a lock; who has finished never works again. Conditions on numbers, of which some
+/// can be reached and some not.
 const CONTEST_NET: &str = "<pnml><net>
 <place id='idle'><initialMarking><text>2</text></initialMarking></place><place id='busy'/><place id='done'/>
 <place id='lock'><initialMarking><text>1</text></initialMarking></place>
@@ -102,7 +108,8 @@ fn conditions(folder: &Path) -> Vec<Case> {
         let verdicts = answers(&Reachability::default(), &asked);
         assert!(verdicts.iter().all(|v| v.evidence().is_some()), "{formula}: {verdicts:?}");
         let bytes = written(&load(), &Reading::default(), &asked, &verdicts);
-        // Nothing that this one is about is lost if those that have finished are not counted; the proof may say so itself.
+        // Nothing that this one is about is lost if those that have finished are not counted; the
+        // proof may say so itself.
         let mut doc: Value = serde_json::from_slice(&bytes).expect("JSON");
         if i == 1 && doc["evidence"][0].get("through").is_none() {
             let places = doc["states"]["local"].as_array_mut().expect("places");
@@ -124,7 +131,7 @@ fn conditions(folder: &Path) -> Vec<Case> {
 fn found_cutoff(asked: &Problem) -> Option<Cutoff> {
     let karp_miller = KarpMiller::default();
     let exact = Method::Exact(&karp_miller);
-    let store = throng::engine::facts::FactStore::default();
+    let store = throng_engine::facts::FactStore::default();
     let method = if asked.model.moves_bystanders() { Method::Dynamic(&Backward, &store) } else { exact };
     cutoff(asked, &method, 1, &effort(), &Silent).ok()
 }
@@ -159,7 +166,8 @@ fn cutoffs() -> Vec<Case> {
     found
 }
 
-/// Whether a search contradicts what a certificate says about a cutoff; `None` if it cannot be asked.
+/// Whether a search contradicts what a certificate says about a cutoff; `None` if it cannot be
+/// asked.
 fn cutoff_contradicted(problem: &Problem, document: &Document) -> Option<bool> {
     let claim = document.cutoff.as_ref()?;
     let truth = found_cutoff(problem)?;
@@ -392,7 +400,8 @@ fn mutate(doc: &mut Value, rng: &mut Rng) -> Option<&'static str> {
 
 // ── judges ──
 
-/// The question that a certificate states, put as a user would; `None` where the command line has no words for it.
+/// The question that a certificate states, put as a user would; `None` where the command line has
+/// no words for it.
 fn question(document: &Document) -> Option<Question> {
     let mut question = Question {
         may_lack_target: document.cutoff.is_some(),
@@ -466,7 +475,8 @@ fn stated(loaded: &Loaded, document: &Document) -> Option<(Loaded, Problem)> {
     (document.cutoff.is_some() || problem.targets.len() == document.targets.len()).then_some((again, problem))
 }
 
-/// Whether a naive search with few threads contradicts what a certificate says; `None` if it cannot be asked.
+/// Whether a naive search with few threads contradicts what a certificate says; `None` if it cannot
+/// be asked.
 fn contradicted(problem: &Problem, document: &Document) -> Option<bool> {
     let most = match problem.bound {
         Bound::Threads(n) => n.min(FEW),
@@ -501,7 +511,8 @@ struct ForOthers {
     what: String,
 }
 
-/// Asks the second checker about all of them; how many it could not read. `None` if there is no Python.
+/// Asks the second checker about all of them; how many it could not read. `None` if there is no
+/// Python.
 fn python(asked: &[ForOthers]) -> Option<usize> {
     let script = Path::new(throng_dev::ROOT).join("tools/certify.py");
     let mut skipped = 0;
@@ -526,8 +537,8 @@ fn python(asked: &[ForOthers]) -> Option<usize> {
     Some(skipped)
 }
 
-/// Asks the proved checker about all of them; how many are about inputs that it does not read, and how many it could not finish. `None` if it is not
-/// built.
+/// Asks the proved checker about all of them; how many are about inputs that it does not read, and
+/// how many it could not finish. `None` if it is not built.
 fn proved_checker(asked: &[ForOthers]) -> Option<(usize, usize)> {
     let (mut skipped, mut unfinished) = (0, 0);
     for mutant in asked {
@@ -662,7 +673,7 @@ proptest! {
     fn damaged_certificates_are_read_or_refused(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3u8), 1..6)) {
         let loaded = input("program", "decl g := 0; void main() begin g := 1 constrain !g; assert g; end", Format::Bp);
         let asked = problem(&loaded, Path::new(""), &Question { threads: Some(2), ..Question::default() });
-        let explicit = throng::engine::explicit::Explicit { por: false, ..Default::default() };
+        let explicit = throng_engine::explicit::Explicit { por: false, ..Default::default() };
         let mut bytes = written(&loaded, &Reading::default(), &asked, &answers(&explicit, &asked));
         for (index, byte, how) in edits {
             let i = index.index(bytes.len());

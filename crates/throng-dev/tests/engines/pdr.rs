@@ -1,15 +1,16 @@
 //! Property-directed reachability: bases with less in them than those of `backward`.
 
-use throng::engine::backward::Backward;
-use throng::engine::pdr::Pdr;
-use throng::engine::{Algorithm, Silent};
 use throng::{Input, Job};
 use throng_check::rules::check;
+use throng_engine::backward::Backward;
+use throng_engine::pdr::Pdr;
+use throng_engine::{Algorithm, Silent};
 use throng_lang::load::Format;
 use throng_model::limits::Limits;
 use throng_model::verdict::{Certificate, Verdict};
 
-/// Groups of variables, each under a lock of its own, two of which are always equal when the lock is free; the third depends on that of the next group.
+/// Groups of variables, each under a lock of its own, two of which are always equal when the lock
+/// is free; the third depends on that of the next group.
 fn groups(count: usize) -> String {
     let names: Vec<String> =
         (0..count).flat_map(|i| ["l", "x", "y", "z"].map(|v| format!("{v}{i} := 0"))).collect();

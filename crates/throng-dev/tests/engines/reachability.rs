@@ -1,4 +1,5 @@
-//! `reachability` against everything that a small net can reach, for random nets and formulas. `THRONG_RANDOM=5000` asks about that many nets.
+//! `reachability` against everything that a small net can reach, for random nets and formulas.
+//! `THRONG_RANDOM=5000` asks about that many nets.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -27,7 +27,8 @@ fn one_explore_runs_on_every_format() {
     assert!(says("ticketlock-broken.bp", 4).contains("not found"), "it takes five threads");
 }
 
-/// IJIT's claim: the same algorithm on the program and on its transition system gives the same answers.
+/// IJIT's claim: the same algorithm on the program and on its transition system gives the same
+/// answers.
 #[test]
 fn explore_says_the_same_just_in_time_and_unfolded() {
     for file in ["spinlock.bp", "spinlock-broken.bp", "rwlock-broken.bp", "barrier.bp"] {

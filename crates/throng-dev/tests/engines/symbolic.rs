@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use throng_model::Describe;
 
-use throng::engine::auto::Auto;
-use throng::engine::explicit::{self, Explicit};
-use throng::engine::symbolic::{self, Symbolic};
-use throng::engine::thread_states;
-use throng::engine::{Algorithm, Answer, Silent, Watch};
 use throng_check::rules::check;
 use throng_dev::Rng;
 use throng_dev::programs::{Knobs, program};
 use throng_dev::uncounted_symbolic::UncountedSymbolic;
+use throng_engine::auto::Auto;
+use throng_engine::explicit::{self, Explicit};
+use throng_engine::symbolic::{self, Symbolic};
+use throng_engine::thread_states;
+use throng_engine::{Algorithm, Answer, Silent, Watch};
 use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
 use throng_model::partial_order::Reduction;
@@ -174,8 +174,9 @@ const LISTING_2: &str = "decl s;
       P2: assert(s);
     end";
 
-/// Whether a search with at most two threads hits an assertion if `change` is made to what statements are said to do; where
-/// several threads may go first, the one with the larger word does if `last`.
+/// Whether a search with at most two threads hits an assertion if `change` is made to what
+/// statements are said to do; where several threads may go first, the one with the larger word does
+/// if `last`.
 fn hits_if(text: &str, last: bool, change: impl Fn(&str, &mut Footprint)) -> bool {
     let model = jit(text, Options::default());
     let problem =
@@ -213,7 +214,8 @@ fn hits_if(text: &str, last: bool, change: impl Fn(&str, &mut Footprint)) -> boo
     seen.iter().any(|c| problem.targets[0].is_hit(c, &*model))
 }
 
-/// Each of the paper's listings loses its violation under one naive version, if the wrong thread is let go first.
+/// Each of the paper's listings loses its violation under one naive version, if the wrong thread is
+/// let go first.
 #[test]
 fn naive_reductions_miss_the_violations_of_the_listings() {
     // `assume` as a mere read.
@@ -223,7 +225,8 @@ fn naive_reductions_miss_the_violations_of_the_listings() {
         }
         f.later_writes &= !f.reads;
     };
-    // An assertion as a mere read, compared with what the others do now, not with what they will do.
+    // An assertion as a mere read, compared with what the others do now, not with what they will
+    // do.
     let second = |text: &str, f: &mut Footprint| {
         if text.starts_with("assert") {
             (f.writes, f.goes_first) = (0, true);
@@ -261,7 +264,8 @@ fn a_private_loop_does_not_hide_the_others() {
     assert_eq!(all_about(text, Some(1))[0].map(|t| t.0), Some(2));
 }
 
-/// Shared variables that depend on each other: letting one thread rule out a value of x must not rule out a value of y.
+/// Shared variables that depend on each other: letting one thread rule out a value of x must not
+/// rule out a value of y.
 #[test]
 fn reduction_keeps_values_that_hang_together() {
     let text = "decl x, y;

@@ -1,7 +1,9 @@
-//! Every construct of the language means what the reference says: one small program each, with the answer and its reason.
+//! Every construct of the language means what the reference says: one small program each, with the
+//! answer and its reason.
 //!
-//! Answers are fewest steps to a configuration where an assertion can be violated (`None`: safe), so that the number of steps a
-//! construct takes is tested too. The naive interpreter must agree on each program, thread states included.
+//! Answers are fewest steps to a configuration where an assertion can be violated (`None`: safe),
+//! so that the number of steps a construct takes is tested too. The naive interpreter must agree on
+//! each program, thread states included.
 //!
 //! | construct | test |
 //! |---|---|
@@ -505,8 +507,8 @@ fn parent_and_child_agree_on_an_uninitialised_local() {
     assert_eq!(fails(&text("x := *;"), 2), Some(4), "unless it changes: start, x, a, b");
 }
 
-/// Shrunk from a random program. The parent never reads p again, so for verdicts its p need not agree with the child's; but s
-/// is 1 in the end only if the child's p was.
+/// Shrunk from a random program. The parent never reads p again, so for verdicts its p need not
+/// agree with the child's; but s is 1 in the end only if the child's p was.
 #[test]
 fn listed_thread_states_need_exact_copies() {
     let text = "decl s := 0; void main(p) begin start_thread if p then s := 1; fi; skip; end";

@@ -1,5 +1,5 @@
-//! Random programs with numbers, enumerations and arrays: engines, which see bits, against a search with integers; and the bits that are
-//! written as a program.
+//! Random programs with numbers, enumerations and arrays: engines, which see bits, against a search
+//! with integers; and the bits that are written as a program.
 
 use std::time::Duration;
 

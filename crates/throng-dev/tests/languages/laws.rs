@@ -1,4 +1,5 @@
-//! The laws of `throng_model`, through every front door: examples, random tables and programs, and both corpora.
+//! The laws of `throng_model`, through every front door: examples, random tables and programs, and
+//! both corpora.
 
 #![allow(clippy::print_stderr)] // how much was tested
 
@@ -21,8 +22,8 @@ fn thin(configs: Vec<Config>, most: usize) -> Vec<Config> {
     configs.into_iter().step_by(every).collect()
 }
 
-/// Configurations to test on: some that are reached, and the targets, which backward search starts from. Those with very many
-/// threads are left out.
+/// Configurations to test on: some that are reached, and the targets, which backward search starts
+/// from. Those with very many threads are left out.
 fn samples(problem: &Problem, rng: &mut Rng, most: usize) -> Vec<Config> {
     let mut configs = thin(walk(problem, rng, 6, 25), most);
     let targets: Vec<Config> = problem.targets.iter().flat_map(|t| t.configs.iter().cloned()).collect();
@@ -87,7 +88,8 @@ fn random_programs_keep_the_laws() {
     assert!(tested > 10_000);
 }
 
-/// The question that a corpus file asks if it asks one by itself; refused files are counted elsewhere.
+/// The question that a corpus file asks if it asks one by itself; refused files are counted
+/// elsewhere.
 fn posed(path: &Path) -> Option<Problem> {
     let loaded = load(path, &Reading::default()).ok()?;
     let question = Question { may_lack_target: true, ..Question::default() };

@@ -1,6 +1,8 @@
-//! Random programs: the model of a Boolean program against the naive interpreter, and against its own laws.
+//! Random programs: the model of a Boolean program against the naive interpreter, and against its
+//! own laws.
 //!
-//! `THRONG_RANDOM=20000 THRONG_SEED=7 cargo test --release -p throng-dev --test languages programs:: -- --nocapture` compares that many programs.
+//! `THRONG_RANDOM=20000 THRONG_SEED=7 cargo test --release -p throng-dev --test languages programs:: -- --nocapture`
+//! compares that many programs.
 
 use throng_dev::harness as common;
 use throng_model::Model as _;
@@ -31,7 +33,8 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 
 /// What differs, in words; empty if nothing does.
 ///
-/// Without `exact` copies, values that a thread never reads again may be more than there really are.
+/// Without `exact` copies, values that a thread never reads again may be more than there really
+/// are.
 fn difference(model: &Answer, naive: &Answer, exact: bool, blocks: bool) -> String {
     let mut text = String::new();
     let mut compare = |what: &str, a: Option<usize>, b: Option<usize>| {
@@ -98,7 +101,8 @@ fn compare(text: &str, rng: &mut Rng) -> Result<usize, String> {
                 return Err(format!("{asked}\n{differs}"));
             }
         }
-        // What is never read again is open here, so there is no list of states to compare, only distances.
+        // What is never read again is open here, so there is no list of states to compare, only
+        // distances.
         let Some((mut found, _)) =
             explore(&forgetful[usize::from(keep_ended)], &question, label, Some(&invariant))
         else {
@@ -206,7 +210,8 @@ fn concrete(jit: &Jit, config: &Config, rng: &mut Rng) -> Config {
     Config::new(shared, threads)
 }
 
-/// Thread states to test on: reachable ones, and some that lead to them or to violations, reachable or not.
+/// Thread states to test on: reachable ones, and some that lead to them or to violations, reachable
+/// or not.
 fn some_states(jit: &Jit, configs: &[Config], rng: &mut Rng) -> Vec<(Shared, Local)> {
     let mut found: Vec<(Shared, Local)> = Vec::new();
     for c in configs {
@@ -331,7 +336,8 @@ fn replays(text: &str) -> Result<bool, String> {
     if !initial(&jit, &question).iter().any(|c| is_member(&jit, &chosen.start, c)) {
         return Err("the chosen run does not begin at the beginning".into());
     }
-    // Whatever a run left open, the values chosen are those that the program really has: nothing is forgotten here. (The words are the same.)
+    // Whatever a run left open, the values chosen are those that the program really has: nothing is
+    // forgotten here. (The words are the same.)
     let jit = read_as(text, Options { keep_dead: true, ..Options::default() });
     let mut now = chosen.start.clone();
     for (i, taken) in chosen.steps.iter().enumerate() {

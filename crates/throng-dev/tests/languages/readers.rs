@@ -1,7 +1,8 @@
 //! Any bytes at all: a reader answers or says why not; it neither panics nor hangs.
 //!
-//! `fuzz/` looks deeper and for longer, with coverage to guide it. This is what every run of the tests can afford: mutations of the
-//! examples and soups of words. Files that are made to be slow to read are in `crates/throng-cli/tests/timing`.
+//! `fuzz/` looks deeper and for longer, with coverage to guide it. This is what every run of the
+//! tests can afford: mutations of the examples and soups of words. Files that are made to be slow
+//! to read are in `crates/throng-cli/tests/timing`.
 
 use throng_dev::harness::inputs;
 
@@ -10,11 +11,11 @@ use std::path::Path;
 use std::thread;
 
 use inputs::{examples, extension, pose};
-use throng::engine::backward::Backward;
-use throng::engine::{Algorithm, Silent};
 use throng_check::certificate::write::{self as certificate, Origin, document};
 use throng_dev::Rng;
 use throng_dev::reader_contract::{Reader, probe_certificate, probe_command};
+use throng_engine::backward::Backward;
+use throng_engine::{Algorithm, Silent};
 use throng_lang::load::{Format, Reading, read};
 use throng_lang::question::Question;
 use throng_lang::source::Source;
@@ -136,7 +137,8 @@ fn mutated_examples_are_answered_and_translated_or_refused() {
     });
 }
 
-/// A small input and a certificate of it, which is valid; then what is left of both after a few changes.
+/// A small input and a certificate of it, which is valid; then what is left of both after a few
+/// changes.
 #[test]
 fn mutated_certificates_are_accepted_or_refused() {
     on_a_large_stack(|| {

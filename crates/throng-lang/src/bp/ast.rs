@@ -1,14 +1,17 @@
-//! The syntax tree of a Boolean program: what was written, with spans, before any name has a meaning.
+//! The syntax tree of a Boolean program: what was written, with spans, before any name has a
+//! meaning.
 //!
-//! Nothing is desugared here: `elsif`, `atomic { }`, `schoose` and `ASYNC_` labels are kept as written, so that
-//! printing a tree and parsing it again gives the same tree (spans and comments apart).
+//! Nothing is desugared here: `elsif`, `atomic { }`, `schoose` and `ASYNC_` labels are kept as
+//! written, so that printing a tree and parsing it again gives the same tree (spans and comments
+//! apart).
 
 use crate::source::Span;
 
 /// A whole file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Program {
-    /// Whether there is something that is not plain: a type, an array, a constant, arithmetic, `for`.
+    /// Whether there is something that is not plain: a type, an array, a constant, arithmetic,
+    /// `for`.
     pub extended: bool,
     /// Constants in text order.
     pub constants: Vec<Constant>,
@@ -23,7 +26,8 @@ pub struct Program {
 /// A name and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ident {
-    /// The spelling. A passive reference keeps its `$`, a braced name its braces; `_` is the discarded target.
+    /// The spelling. A passive reference keeps its `$`, a braced name its braces; `_` is the
+    /// discarded target.
     pub name: String,
     /// Its place.
     pub span: Span,
@@ -156,7 +160,8 @@ pub enum Waking {
 }
 
 impl Program {
-    /// What a statement does with waiting threads, and the name of the condition if it has one: `wait(c)` is a call only if there is a function `wait`.
+    /// What a statement does with waiting threads, and the name of the condition if it has one:
+    /// `wait(c)` is a call only if there is a function `wait`.
     pub fn waking<'s>(&self, kind: &'s StmtKind) -> Option<(Waking, Option<&'s str>)> {
         match kind {
             StmtKind::Wait => Some((Waking::Wait, None)),
@@ -189,12 +194,14 @@ pub struct Stmt {
     pub kind: StmtKind,
     /// From its first token (after the labels) to its end, without the `;`.
     pub span: Span,
-    /// The location in a C file that a `// file F line N function G` comment before this statement names.
+    /// The location in a C file that a `// file F line N function G` comment before this statement
+    /// names.
     pub origin: Option<Origin>,
-    /// What must hold whenever it is executed, or else an assertion is violated: numbers stay in their ranges, and indices in their arrays. Never
-    /// written; made by lowering.
+    /// What must hold whenever it is executed, or else an assertion is violated: numbers stay in
+    /// their ranges, and indices in their arrays. Never written; made by lowering.
     pub check: Option<Expr>,
-    /// The names that its text reads, for each of its conditions; lowering makes them where it may fold a read away. Never written.
+    /// The names that its text reads, for each of its conditions; lowering makes them where it may
+    /// fold a read away. Never written.
     pub reads: Vec<Vec<Read>>,
 }
 
@@ -208,7 +215,8 @@ pub struct Read {
 }
 
 impl Stmt {
-    /// What the text of the statement reads: one list for each condition of an `if`, else one list. What is assigned to `_` is not read.
+    /// What the text of the statement reads: one list for each condition of an `if`, else one list.
+    /// What is assigned to `_` is not read.
     pub fn reads(&self) -> Vec<Vec<Read>> {
         if !self.reads.is_empty() {
             return self.reads.clone();
@@ -414,7 +422,8 @@ pub enum ExprKind {
     /// A chain `a & b & c` of one associative operator (at least two operands), kept flat so that
     /// thousands of conjuncts do not nest.
     Chain(ChainOp, Vec<Expr>),
-    /// `a op b op c` for operators of one level that group to the left (at least two), kept flat for the same reason.
+    /// `a op b op c` for operators of one level that group to the left (at least two), kept flat
+    /// for the same reason.
     Series(Box<Expr>, Vec<(BinaryOp, Expr)>),
     /// `a op b` for the other operators, and for two operands.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),

@@ -9,9 +9,11 @@ use crate::source::Diagnostic;
 /// What is known about a thread at a point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Section {
-    /// Inside an `atomic { … }`, perhaps of a caller: then the section lasts until the outermost `}`, whatever else begins and ends in it.
+    /// Inside an `atomic { … }`, perhaps of a caller: then the section lasts until the outermost
+    /// `}`, whatever else begins and ends in it.
     block: bool,
-    /// After an `atomic_begin` without its `atomic_end`, since the innermost `{`; `None`: on some ways only.
+    /// After an `atomic_begin` without its `atomic_end`, since the innermost `{`; `None`: on some
+    /// ways only.
     begun: Option<bool>,
 }
 
@@ -23,7 +25,8 @@ impl Section {
     }
 }
 
-/// Fills in [`super::program::Point::inside`]. A second `atomic_begin` has no effect; `}` restores what was before its `{`.
+/// Fills in [`super::program::Point::inside`]. A second `atomic_begin` has no effect; `}` restores
+/// what was before its `{`.
 pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     let mut sections: Vec<Option<Section>> = vec![None; program.points.len()];
     let kind = |p: &Point| &resolved.functions[p.function].nodes[p.node].kind;

@@ -1,7 +1,8 @@
-//! The encoding of states as 64-bit codes: a head (program point, or the atomic flag) and a two-bit mask per variable.
+//! The encoding of states as 64-bit codes: a head (program point, or the atomic flag) and a two-bit
+//! mask per variable.
 //!
-//! Where everything fits into 64 bits the code *is* the state: nothing is stored, nothing is locked. A wider state is kept in a
-//! table behind a lock, and the code is its number there.
+//! Where everything fits into 64 bits the code *is* the state: nothing is stored, nothing is
+//! locked. A wider state is kept in a table behind a lock, and the code is its number there.
 
 use std::sync::RwLock;
 
@@ -124,8 +125,9 @@ impl StateCodec {
         }
     }
 
-    /// A number for which variables are open. If two codes with the same head and the same number are different, neither is within
-    /// the other: for wide states the number may be shared by several sets of variables, so it is that of the code itself.
+    /// A number for which variables are open. If two codes with the same head and the same number
+    /// are different, neither is within the other: for wide states the number may be shared by
+    /// several sets of variables, so it is that of the code itself.
     pub fn shape(&self, code: u64) -> u64 {
         match self {
             StateCodec::Narrow { width } => {
@@ -143,7 +145,8 @@ impl StateCodec {
         }
     }
 
-    /// Writes the table of wide states, in order: how many, then the head and four masks per byte of each.
+    /// Writes the table of wide states, in order: how many, then the head and four masks per byte
+    /// of each.
     pub fn write_table(&self, out: &mut Vec<u8>) {
         let StateCodec::Wide(table) = self else { return out.extend(0_u64.to_le_bytes()) };
         let table = table.read().expect("no panic while locked");
@@ -160,7 +163,8 @@ impl StateCodec {
         bytes
     }
 
-    /// The code of the state that these bytes stand for; `None` if there is no state with such a head below `heads` and `width` variables.
+    /// The code of the state that these bytes stand for; `None` if there is no state with such a
+    /// head below `heads` and `width` variables.
     pub fn of_bytes(&self, heads: u32, width: usize, mut bytes: &[u8]) -> Option<u64> {
         let code = match self {
             StateCodec::Narrow { .. } => {
@@ -176,8 +180,9 @@ impl StateCodec {
         bytes.is_empty().then_some(code)
     }
 
-    /// Reads a table of states with heads below `heads` and `width` variables from the start of `bytes` and makes this one equal to it. `false`
-    /// if it is none, or if a state that has a number here has another one there.
+    /// Reads a table of states with heads below `heads` and `width` variables from the start of
+    /// `bytes` and makes this one equal to it. `false` if it is none, or if a state that has a
+    /// number here has another one there.
     pub fn import_states(&self, heads: u32, width: usize, bytes: &mut &[u8]) -> bool {
         let Some(count) = bytes.split_off(..8).and_then(|n| n.try_into().ok()).map(u64::from_le_bytes) else {
             return false;

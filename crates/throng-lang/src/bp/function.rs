@@ -58,7 +58,8 @@ pub enum Name {
 }
 
 impl Function {
-    /// Whether a thread at a node of an atomic section has released it, because it waits or is about to enter it again.
+    /// Whether a thread at a node of an atomic section has released it, because it waits or is
+    /// about to enter it again.
     pub fn releases(&self, node: usize) -> bool {
         match self.nodes[node].kind {
             Kind::Wait { next, .. } => matches!(self.nodes[next].kind, Kind::Resume { .. }),
@@ -99,9 +100,11 @@ pub struct Node {
     pub origin: Option<String>,
     /// What must hold when it is executed, or else an assertion is violated.
     pub check: Option<Expr<Ref>>,
-    /// The shared variables whose old values its text reads, whether or not what it does depends on them.
+    /// The shared variables whose old values its text reads, whether or not what it does depends on
+    /// them.
     pub reads: Vec<u32>,
-    /// If it is a call: the shared variables that the step which assigns its results reads besides, because of an `enforce`.
+    /// If it is a call: the shared variables that the step which assigns its results reads besides,
+    /// because of an `enforce`.
     pub reads_at_return: Vec<u32>,
 }
 
@@ -135,7 +138,8 @@ pub enum Kind {
         constraints: Vec<Expr<Ref>>,
         next: usize,
     },
-    /// `site`: the first call that returns as this one does (`returns`); a thread in the callee comes from there.
+    /// `site`: the first call that returns as this one does (`returns`); a thread in the callee
+    /// comes from there.
     Call {
         callee: usize,
         arguments: Vec<Expr<Ref>>,
@@ -173,7 +177,8 @@ pub enum Kind {
         enter: usize,
         next: usize,
     },
-    /// `condition` is 0 if it has no name. Inside `atomic { }`, next comes a `Resume`, and the section is released meanwhile.
+    /// `condition` is 0 if it has no name. Inside `atomic { }`, next comes a `Resume`, and the
+    /// section is released meanwhile.
     Wait {
         next: usize,
         condition: u32,
@@ -193,7 +198,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The nodes of the same function to which control can go from here, those of a new thread left aside; a call comes back.
+    /// The nodes of the same function to which control can go from here, those of a new thread left
+    /// aside; a call comes back.
     pub fn successors(&self) -> Vec<usize> {
         match self {
             Kind::Skip { next }

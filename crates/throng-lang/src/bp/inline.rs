@@ -1,5 +1,5 @@
-//! Functions to control-flow graph: every call gets its own copy of the callee (reference 2.5), only where control can reach it; calls that return alike
-//! share one (`returns`).
+//! Functions to control-flow graph: every call gets its own copy of the callee (reference 2.5),
+//! only where control can reach it; calls that return alike share one (`returns`).
 
 use std::collections::HashMap;
 
@@ -429,7 +429,8 @@ impl Scope {
         }
     }
 
-    /// `'x` is the new value if the statement assigns x, else the old one. `mine` and `theirs` are what it assigns.
+    /// `'x` is the new value if the statement assigns x, else the old one. `mine` and `theirs` are
+    /// what it assigns.
     fn var(&self, r: &Ref, mine: &[Name], theirs: &[Name]) -> Expr {
         let assigned = |names: &[Name]| names.iter().position(|n| *n == r.name).map(|i| i as u32);
         Expr::Var(match (r.primed, assigned(mine), assigned(theirs)) {
@@ -524,7 +525,8 @@ fn mark_read(es: &[Expr], read: &mut [bool], which: impl Fn(Var) -> Option<u32>)
     }
 }
 
-/// Everything of the active thread that the bystanders' part reads must be one value for all of them.
+/// Everything of the active thread that the bystanders' part reads must be one value for all of
+/// them.
 fn attach(effect: &mut Effect, mut others: BystanderEffect) {
     let mut seen = Vec::new();
     {

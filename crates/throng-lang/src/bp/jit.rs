@@ -1,9 +1,10 @@
-//! A Boolean program as a [`Model`]: statements are executed when a step is asked for, in either direction, and nothing is ever
-//! built for a state that no search reaches (IJIT).
+//! A Boolean program as a [`Model`]: statements are executed when a step is asked for, in either
+//! direction, and nothing is ever built for a state that no search reaches (IJIT).
 //!
-//! A shared state is the atomic flag and a mask per shared variable; a local state is a point and a mask per slot. The flag says
-//! whether some thread is inside an atomic section: then only a thread at an inside point moves, else only those outside
-//! (there is never more than one inside). That makes reference 2.12 a property of states, and engines need not know about it.
+//! A shared state is the atomic flag and a mask per shared variable; a local state is a point and a
+//! mask per slot. The flag says whether some thread is inside an atomic section: then only a thread
+//! at an inside point moves, else only those outside (there is never more than one inside). That
+//! makes reference 2.12 a property of states, and engines need not know about it.
 
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -48,10 +49,12 @@ pub struct Jit {
     fates: Mutex<Fates>,
 }
 
-/// What becomes of bystanders in passive statements, by all of the step that they can see: where it is, what it read, what it left.
+/// What becomes of bystanders in passive statements, by all of the step that they can see: where it
+/// is, what it read, what it left.
 type Fates = FxHashMap<(Edge, u64, Shared, Option<Local>, Local), Vec<Option<Local>>>;
 
-/// So many are kept; then they are found anew. Checking a set of configurations asks for the same ones again and again.
+/// So many are kept; then they are found anew. Checking a set of configurations asks for the same
+/// ones again and again.
 const MOST_FATES: usize = 1 << 16;
 
 /// What can never be observed again (see [`live`]).
@@ -194,7 +197,8 @@ impl Jit {
         self.fates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether everything was listed so far. Once a statement or a target had too many cases, no list counts as complete.
+    /// Whether everything was listed so far. Once a statement or a target had too many cases, no
+    /// list counts as complete.
     fn complete(&self) -> Result<(), Incomplete> {
         self.gave_up.get().map_or(Ok(()), |why| Err(Incomplete(why.clone())))
     }
@@ -246,7 +250,8 @@ impl Jit {
         }
     }
 
-    /// The step that a solution stands for, from the given states; with the values of what does not matter only if `in_full`.
+    /// The step that a solution stands for, from the given states; with the values of what does not
+    /// matter only if `in_full`.
     fn step(&self, id: u32, env: &Env, from: Shared, take: Local, in_full: bool) -> Step {
         let edge = &self.program.edges[id as usize];
         let (shared, mut local) = self.after(id, env);
@@ -301,7 +306,8 @@ impl Jit {
         out.extend(steps);
     }
 
-    /// Appends the steps of an edge that end within the given values, the local ones at a point; `flag` must fit where the edge leads.
+    /// Appends the steps of an edge that end within the given values, the local ones at a point;
+    /// `flag` must fit where the edge leads.
     fn backward(
         &self,
         id: u32,
@@ -376,7 +382,8 @@ impl Jit {
         env
     }
 
-    /// Which slots of a thread at `l` a passive step sees, its point and its slots; `None` if it takes no part.
+    /// Which slots of a thread at `l` a passive step sees, its point and its slots; `None` if it
+    /// takes no part.
     pub(super) fn taking_part(&self, others: &BystanderEffect, l: Local) -> Option<(Vec<usize>, u32, Cube)> {
         let (point, slots) = self.local.decode(l.0);
         if self.is_ended(point) {
@@ -389,8 +396,8 @@ impl Jit {
         self.program.edges[step.edge.0 as usize].effect.others.as_deref()
     }
 
-    /// Where some bystander would have no way to take part in an edge, if anywhere. Checks every value of the variables that the
-    /// statement mentions, whether reachable or not.
+    /// Where some bystander would have no way to take part in an edge, if anywhere. Checks every
+    /// value of the variables that the statement mentions, whether reachable or not.
     fn blocks(&self, id: u32) -> bool {
         const MOST: usize = 1 << 14;
         let edge = &self.program.edges[id as usize];

@@ -1,13 +1,14 @@
 //! Text to tokens.
 //!
-//! The lexer hands out one token at a time and keeps no list of them, so that a huge file costs no more
-//! memory than its tree. Tokens are kinds and spans; the parser looks at the text where the spelling matters.
-//! Some keywords are contextual (`atomic`, `wait`, `print`, ...): those
-//! are plain identifiers here, and only the reserved words, which can never be names, have kinds of their own.
+//! The lexer hands out one token at a time and keeps no list of them, so that a huge file costs no
+//! more memory than its tree. Tokens are kinds and spans; the parser looks at the text where the
+//! spelling matters. Some keywords are contextual (`atomic`, `wait`, `print`, ...): those are plain
+//! identifiers here, and only the reserved words, which can never be names, have kinds of their
+//! own.
 //!
-//! Two things need memory of the neighbourhood. `{x==1}` is one identifier, braces included, unless the word
-//! `atomic` stands before it. And a comment `// file F line N function G`, as SATABS writes it before a
-//! statement, is kept with its place until the parser asks for it.
+//! Two things need memory of the neighbourhood. `{x==1}` is one identifier, braces included, unless
+//! the word `atomic` stands before it. And a comment `// file F line N function G`, as SATABS
+//! writes it before a statement, is kept with its place until the parser asks for it.
 
 use std::collections::VecDeque;
 
@@ -223,11 +224,13 @@ pub struct Token {
 pub struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    /// Whether the last token was the word `atomic`, or the name behind `enum`: then `{` opens a block and no name.
+    /// Whether the last token was the word `atomic`, or the name behind `enum`: then `{` opens a
+    /// block and no name.
     before_block: bool,
     /// Whether the last token was the word `enum`.
     after_enum: bool,
-    /// No braced name starts before this place: otherwise `{{{{…` would be scanned to its end at every brace.
+    /// No braced name starts before this place: otherwise `{{{{…` would be scanned to its end at
+    /// every brace.
     no_braced_name_before: usize,
     /// Complaints about characters, in text order.
     pub diagnostics: Vec<Diagnostic>,

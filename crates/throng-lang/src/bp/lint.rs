@@ -1,4 +1,5 @@
-//! What is worth a second look in a program that is correct as it stands: statements that do more at once than a processor does.
+//! What is worth a second look in a program that is correct as it stands: statements that do more
+//! at once than a processor does.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +7,8 @@ use super::expr::{Expr, Var};
 use super::program::{Effect, Program};
 use crate::source::{Diagnostic, Severity, Source, Span};
 
-/// Warnings about statements outside atomic sections that use several shared variables: the model executes them in one step, and the program that
-/// is modelled may not.
+/// Warnings about statements outside atomic sections that use several shared variables: the model
+/// executes them in one step, and the program that is modelled may not.
 pub fn lint(program: &Program, source: &Source) -> Vec<Diagnostic> {
     let mut found: BTreeSet<(u32, u32, String)> = BTreeSet::new();
     for (id, point) in program.points.iter().enumerate().filter(|(_, point)| !point.inside) {

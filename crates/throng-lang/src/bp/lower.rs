@@ -1,10 +1,13 @@
-//! Numbers, enumerations and arrays to bits (reference 2.17): a tree with types becomes one in which everything is Boolean, before any name is resolved.
+//! Numbers, enumerations and arrays to bits (reference 2.17): a tree with types becomes one in
+//! which everything is Boolean, before any name is resolved.
 //!
-//! The variable `n : 0..7` becomes `n.0`, `n.1` and `n.2`, lowest bit first, and the element `a[2]` of an array `a.2.0` and so on. A statement that
-//! could leave a range or an array carries a [check](ast::Stmt::check) that says when it does not.
+//! The variable `n : 0..7` becomes `n.0`, `n.1` and `n.2`, lowest bit first, and the element `a[2]`
+//! of an array `a.2.0` and so on. A statement that could leave a range or an array carries a
+//! [check](ast::Stmt::check) that says when it does not.
 //!
-//! Not every pattern of bits is a value of `0..4`. A variable that can have any bits, because it has no initial value or is assigned `*`, is *loose*: reading it
-//! gives the nearest value, so that every pattern stands for one and every value is possible.
+//! Not every pattern of bits is a value of `0..4`. A variable that can have any bits, because it
+//! has no initial value or is assigned `*`, is *loose*: reading it gives the nearest value, so that
+//! every pattern stands for one and every value is possible.
 
 mod expr;
 pub mod number;
@@ -86,7 +89,8 @@ pub fn lower(tree: &ast::Program) -> (Lowered, Vec<Diagnostic>) {
     (lowered, diagnostics)
 }
 
-/// Lowers a condition over global variables, and those of a function if there is one. An index that is not in its array makes it false.
+/// Lowers a condition over global variables, and those of a function if there is one. An index that
+/// is not in its array makes it false.
 pub fn lower_condition(e: &Expr, globals: &Globals, function: Option<&str>) -> Result<Expr> {
     let globals = globals.clone();
     let locals = function.and_then(|f| globals.locals.get(f)).cloned().unwrap_or_default();
@@ -618,7 +622,8 @@ impl Lowering {
             new.push(constant(false, stmt.span));
         }
         let constrain = constrain.map(|c| self.boolean(c, whole)).transpose()?;
-        // A thread that waits for its constraint assigns nothing. What the new values will be cannot be said here if they do not fit.
+        // A thread that waits for its constraint assigns nothing. What the new values will be
+        // cannot be said here if they do not fit.
         let waits = conjuncts(constrain.as_ref()).into_iter().filter(|c| self.is_known(c)).cloned();
         let enabled = waits.fold(constant(true, stmt.span), and);
         *whole = and(whole.clone(), number::or(number::not(enabled), check.clone()));

@@ -1,11 +1,13 @@
-//! What can be changed in a Boolean program: assertions, atomic sections, and conditions that threads wait for, which is how locks are written.
+//! What can be changed in a Boolean program: assertions, atomic sections, and conditions that
+//! threads wait for, which is how locks are written.
 
 use super::ast::{Expr, Program, Stmt, StmtKind};
 use super::parser::parse;
 use crate::mutant::{Change, Edit, Mutant};
 use crate::source::{Diagnostic, LineIndex, Span};
 
-/// The program with one thing changed, in all ways, in the order of the text; none if it cannot be read.
+/// The program with one thing changed, in all ways, in the order of the text; none if it cannot be
+/// read.
 pub fn mutants(text: &str) -> Vec<Mutant> {
     let (tree, diagnostics) = parse(text);
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -65,7 +67,8 @@ impl Finder<'_> {
                 let open = self.text[s.span.range()]
                     .find('{')
                     .map_or(s.span.start as usize, |n| s.span.start as usize + n + 1);
-                // Another block: statements in it may or may not end with a semicolon, and so may a section.
+                // Another block: statements in it may or may not end with a semicolon, and so may a
+                // section.
                 let ended = self.text[end.end as usize..].trim_start().starts_with(';');
                 let edits = vec![
                     replaced(Span::new(s.span.start as usize, open), "if (1) then ".into()),
@@ -94,7 +97,8 @@ fn replaced(span: Span, with: String) -> Edit {
     Edit { from: span.start as usize, to: span.end as usize, with }
 }
 
-/// Sections that begin and end somewhere: each begin with the ends before the next one. If some end has no begin, all are one.
+/// Sections that begin and end somewhere: each begin with the ends before the next one. If some end
+/// has no begin, all are one.
 fn sections(begun: &[(Span, bool)]) -> Vec<Vec<Span>> {
     let mut found: Vec<Vec<Span>> = Vec::new();
     for &(span, begins) in begun {

@@ -1,7 +1,8 @@
 //! Narrowing a run over sets of states down to concrete values, one step at a time, back to front.
 //!
-//! A step of the model starts from a set of states; once we know into which part of its result the run must lead, these
-//! functions say from which part of the set that is possible. The same solver does it: both sides are known, in part.
+//! A step of the model starts from a set of states; once we know into which part of its result the
+//! run must lead, these functions say from which part of the set that is possible. The same solver
+//! does it: both sides are known, in part.
 
 use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::jit::Jit;

@@ -1,16 +1,17 @@
 //! Tokens to tree: recursive descent with error recovery.
 //!
-//! A method that cannot continue reports why and returns `Failed`; the statement list that called it skips to
-//! the next `;` or to the end of the block and continues. Three rules keep one mistake from looking like many:
-//! at most one error per place is reported, a missing `then` or `fi` is supplied instead of searched for, and
-//! a closing keyword is left to the block that it closes.
+//! A method that cannot continue reports why and returns `Failed`; the statement list that called
+//! it skips to the next `;` or to the end of the block and continues. Three rules keep one mistake
+//! from looking like many: at most one error per place is reported, a missing `then` or `fi` is
+//! supplied instead of searched for, and a closing keyword is left to the block that it closes.
 //!
-//! Trees are consumed by recursive functions, here and in later stages, so their depth is limited on the way
-//! down (`depth`, which also counts parentheses) and on the way up (the height of expressions). Whatever the
-//! input, the parser neither panics nor overflows its stack, and its time is linear.
+//! Trees are consumed by recursive functions, here and in later stages, so their depth is limited
+//! on the way down (`depth`, which also counts parentheses) and on the way up (the height of
+//! expressions). Whatever the input, the parser neither panics nor overflows its stack, and its
+//! time is linear.
 //!
-//! This file holds the access to tokens, errors and recovery, and the outermost level; `stmt` and `expr`
-//! hold the rest of the grammar.
+//! This file holds the access to tokens, errors and recovery, and the outermost level; `stmt` and
+//! `expr` hold the rest of the grammar.
 
 mod expr;
 mod stmt;
@@ -28,8 +29,8 @@ use crate::source::{Diagnostic, Span};
 /// How deep statements and expressions together may nest in the tree.
 pub const MAX_NESTING: usize = 200;
 
-/// How deep the parser may recurse. A tree as deep as allowed can be written with one pair of parentheses
-/// around every part of it, hence the factor.
+/// How deep the parser may recurse. A tree as deep as allowed can be written with one pair of
+/// parentheses around every part of it, hence the factor.
 const MAX_RECURSION: usize = 2 * MAX_NESTING + 10;
 
 /// After so many errors the rest of the file is not read; more warnings than this are only counted.
@@ -38,8 +39,8 @@ const MAX_MESSAGES: usize = 20;
 /// The most values that a function may return.
 const MAX_RESULTS: u32 = 1024;
 
-/// Reads a Boolean program. The tree is complete if no diagnostic is an error; otherwise it holds what was
-/// understood. Diagnostics come in text order.
+/// Reads a Boolean program. The tree is complete if no diagnostic is an error; otherwise it holds
+/// what was understood. Diagnostics come in text order.
 pub fn parse(text: &str) -> (Program, Vec<Diagnostic>) {
     parse_within(text, &Patience::default())
 }
@@ -243,7 +244,8 @@ impl<'t> Parser<'t> {
         Failed
     }
 
-    /// Reports and gives up the rest of the file: what follows would only produce misleading errors.
+    /// Reports and gives up the rest of the file: what follows would only produce misleading
+    /// errors.
     fn fatal(&mut self, diagnostic: Diagnostic) -> Failed {
         self.report(diagnostic);
         self.stop();
@@ -278,7 +280,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `{` where a word was expected: this is not a Boolean program, and more errors would not help.
+    /// `{` where a word was expected: this is not a Boolean program, and more errors would not
+    /// help.
     fn refuse_brace(&mut self, expected: &str, hint: &str) -> Failed {
         let error = Diagnostic::error("E128", self.span(), "braces do not enclose statements here");
         self.fatal(error.label(format!("expected {expected}")).hint(hint))
@@ -351,8 +354,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Skips to something that surely starts a declaration or a function. Always makes progress, because the
-    /// error was either at a token that starts neither, or behind one that does.
+    /// Skips to something that surely starts a declaration or a function. Always makes progress,
+    /// because the error was either at a token that starts neither, or behind one that does.
     fn next_global(&mut self) -> Parsed<()> {
         while !(matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof)
             || self.at_dfs()
@@ -642,7 +645,8 @@ impl<'t> Parser<'t> {
         Ok(width)
     }
 
-    /// After a mistake in a head: skips to the body, but not beyond the next declaration or function.
+    /// After a mistake in a head: skips to the body, but not beyond the next declaration or
+    /// function.
     fn skip_to_body(&mut self) {
         while !matches!(self.tok(), Tok::Begin | Tok::LBrace | Tok::Semi | Tok::Decl | Tok::End | Tok::Eof) {
             self.bump();

@@ -1,7 +1,8 @@
 //! Statements about variables of other threads that not all of these threads have.
 //!
-//! `x$` of a local variable is about the threads with an activation of its function, `x$` of a thread-local one about all (reference 2.13). A statement
-//! about both would have two meanings at once, so it is refused if there are threads without the activation.
+//! `x$` of a local variable is about the threads with an activation of its function, `x$` of a
+//! thread-local one about all (reference 2.13). A statement about both would have two meanings at
+//! once, so it is refused if there are threads without the activation.
 
 use super::expr::Var;
 use super::function::Resolved;

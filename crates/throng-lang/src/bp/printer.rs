@@ -1,8 +1,8 @@
 //! Tree to text, such that parsing the text gives the same tree.
 //!
-//! Expressions get as few parentheses as possible, but enough that no reader has to know whether `=` binds
-//! tighter than `&`: where the parser would warn, there are parentheses. `assume` and `assert` get them
-//! always, because some tools insist on them.
+//! Expressions get as few parentheses as possible, but enough that no reader has to know whether
+//! `=` binds tighter than `&`: where the parser would warn, there are parentheses. `assume` and
+//! `assert` get them always, because some tools insist on them.
 
 #[cfg(test)]
 mod tests;
@@ -428,7 +428,8 @@ fn chain_level(op: ChainOp) -> u8 {
     }
 }
 
-/// The sign of an operator and the least levels of its operands; `a - b - c` without parentheses is a series.
+/// The sign of an operator and the least levels of its operands; `a - b - c` without parentheses is
+/// a series.
 fn binary(op: BinaryOp) -> (&'static str, u8, u8) {
     match op {
         BinaryOp::Iff => (" <=> ", 2, 2),

@@ -1,15 +1,17 @@
-//! The control-flow graph of a whole program: calls inlined, one point per statement and call context.
+//! The control-flow graph of a whole program: calls inlined, one point per statement and call
+//! context.
 //!
 //! # Slots
 //!
-//! A thread's variables live in *slots*: the thread-local ones first, then a frame for each active call, stacked. Calls that
-//! cannot be active together share slots; a slot that no active frame uses holds 0, so that equal states have equal codes.
+//! A thread's variables live in *slots*: the thread-local ones first, then a frame for each active
+//! call, stacked. Calls that cannot be active together share slots; a slot that no active frame
+//! uses holds 0, so that equal states have equal codes.
 //!
 //! # Effects
 //!
-//! What a statement does to one thread is an [`Effect`]: guards over old values, a parallel assignment, constraints over old and
-//! new ones, and the same for each bystander. Entering a call, returning, ending are effects too (they assign slots), so
-//! the front end needs one solver only.
+//! What a statement does to one thread is an [`Effect`]: guards over old values, a parallel
+//! assignment, constraints over old and new ones, and the same for each bystander. Entering a call,
+//! returning, ending are effects too (they assign slots), so the front end needs one solver only.
 
 pub mod access;
 pub mod expr;
@@ -21,7 +23,8 @@ use super::types::Groups;
 use throng_model::Model;
 pub use throng_model::cubes::Cubes;
 
-/// A model whose states are cubes over the variables of a program, which can be decoded and encoded given the program.
+/// A model whose states are cubes over the variables of a program, which can be decoded and encoded
+/// given the program.
 pub trait Coded: Cubes {
     /// The program.
     fn program(&self) -> &Program;
@@ -61,9 +64,11 @@ pub struct Point {
     pub woken: Option<u32>,
     /// If it is a `wait`: the condition, 0 if it has no name.
     pub condition: u32,
-    /// If it is an `assert`: its condition; and what must hold besides, so that it stays within ranges and arrays.
+    /// If it is an `assert`: its condition; and what must hold besides, so that it stays within
+    /// ranges and arrays.
     pub assertion: Option<Expr>,
-    /// The shared variables that the text of its statement reads, whether or not an edge depends on them.
+    /// The shared variables that the text of its statement reads, whether or not an edge depends on
+    /// them.
     pub reads: Vec<u32>,
 }
 
@@ -74,7 +79,8 @@ pub struct Instance {
     pub function: usize,
     /// Slot of its first variable.
     pub base: usize,
-    /// The instance and the call node it was called from; none for `main` and for started functions.
+    /// The instance and the call node it was called from; none for `main` and for started
+    /// functions.
     pub caller: Option<(usize, usize)>,
 }
 
@@ -113,11 +119,13 @@ pub enum EdgeKind {
 pub struct Effect {
     /// Each expression must be able to take the value.
     pub guards: Vec<(Expr, bool)>,
-    /// Parallel assignment to [`Var::Shared`] and [`Var::Local`] variables; the i-th new value is [`Var::New`]`(i)`.
+    /// Parallel assignment to [`Var::Shared`] and [`Var::Local`] variables; the i-th new value is
+    /// [`Var::New`]`(i)`.
     pub assigns: Vec<(Var, Expr)>,
     /// Must be able to be 1 over old and new values.
     pub constraints: Vec<Expr>,
-    /// Variables that must have one value before anything else looks at the result, because another thread reads them too.
+    /// Variables that must have one value before anything else looks at the result, because another
+    /// thread reads them too.
     pub resolve: Vec<Var>,
     /// For each assigned variable, whether a constraint or a bystander reads its new value.
     pub new_is_read: Vec<bool>,
@@ -138,7 +146,8 @@ pub struct BystanderEffect {
     pub assigns: Vec<(u32, Expr)>,
     /// As in [`Effect`].
     pub constraints: Vec<Expr>,
-    /// The old values of the active thread that this reads, in the order of the bits of a step's `choice`.
+    /// The old values of the active thread that this reads, in the order of the bits of a step's
+    /// `choice`.
     pub reads: Vec<Var>,
     /// Whether a constraint reads the new value of the i-th assigned variable.
     pub new_is_read: Vec<bool>,
@@ -217,7 +226,8 @@ impl Program {
         slots
     }
 
-    /// Slot of the first variable of `function` for a thread at `point`, if it has an activation of it.
+    /// Slot of the first variable of `function` for a thread at `point`, if it has an activation of
+    /// it.
     pub fn frame(&self, point: u32, function: usize) -> Option<usize> {
         let mut at = Some(self.points[point as usize].instance);
         while let Some(i) = at {
@@ -230,8 +240,8 @@ impl Program {
         None
     }
 
-    /// The variables of a bystander that a passive statement sees, as slots: the thread-local ones, then those of
-    /// `others.function`. `None` if the thread takes no part.
+    /// The variables of a bystander that a passive statement sees, as slots: the thread-local ones,
+    /// then those of `others.function`. `None` if the thread takes no part.
     pub fn view(&self, others: &BystanderEffect, point: u32) -> Option<Vec<usize>> {
         let locals = 0..self.thread_locals.len();
         match (self.frame(point, others.function), others.frame_of) {

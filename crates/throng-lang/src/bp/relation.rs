@@ -1,14 +1,15 @@
 //! Executing statements, forward and backward, with one solver.
 //!
-//! An [`Effect`] is a relation between values before and after. [`solve`] is given what is known about both sides, as masks, and
-//! lists cubes that together are exactly the relation: going forward the old side is known and the new one free,
-//! going backward the other way round. Wherever a condition is neither sure nor impossible it fixes one free variable that
-//! matters and tries both values; variables that the statement does not mention are never touched.
+//! An [`Effect`] is a relation between values before and after. [`solve`] is given what is known
+//! about both sides, as masks, and lists cubes that together are exactly the relation: going
+//! forward the old side is known and the new one free, going backward the other way round. Wherever
+//! a condition is neither sure nor impossible it fixes one free variable that matters and tries
+//! both values; variables that the statement does not mention are never touched.
 //!
-//! What a solution promises: *every* choice of values for what is still free satisfies the guards and constraints, and every
-//! new value that is still free can really be assigned. Going backward, a new value that nothing reads may stay free
-//! even if the assigned expression depends on old free values: whatever those are, *some* new value comes out, and the
-//! caller accepts any.
+//! What a solution promises: *every* choice of values for what is still free satisfies the guards
+//! and constraints, and every new value that is still free can really be assigned. Going backward,
+//! a new value that nothing reads may stay free even if the assigned expression depends on old free
+//! values: whatever those are, *some* new value comes out, and the caller accepts any.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -76,11 +77,12 @@ enum Condition<'a> {
     Fixed(Var),
 }
 
-/// How often one statement may be split into cases. An exclusive or of forty free variables has 2⁴⁰; a search that
-/// lists them is stuck, so it gets the error that the list is incomplete.
+/// How often one statement may be split into cases. An exclusive or of forty free variables has
+/// 2⁴⁰; a search that lists them is stuck, so it gets the error that the list is incomplete.
 const MOST_SPLITS: u32 = 1 << 13;
 
-/// Whether the search that asks has to stop: a statement with thousands of long cases may take longer than the limits allow.
+/// Whether the search that asks has to stop: a statement with thousands of long cases may take
+/// longer than the limits allow.
 #[derive(Default)]
 pub struct Patience {
     over: RwLock<Option<Over>>,
@@ -128,8 +130,8 @@ impl Budget<'_> {
     }
 }
 
-/// Appends the solutions of the active thread's part of an effect within `env`; `false` if there are too many, or `patience` is over, so that
-/// some are missing.
+/// Appends the solutions of the active thread's part of an effect within `env`; `false` if there
+/// are too many, or `patience` is over, so that some are missing.
 ///
 /// New values that are never observed (`faint`, by assignment; none if empty) stay open.
 pub fn solve(
@@ -154,7 +156,8 @@ pub fn solve(
     settle(&conditions, env, out, &mut Budget { splits: MOST_SPLITS, patience })
 }
 
-/// Appends the solutions of the bystander's part; the active thread's values are fixed in `env`. `false` if some are missing.
+/// Appends the solutions of the bystander's part; the active thread's values are fixed in `env`.
+/// `false` if some are missing.
 pub fn solve_other(
     others: &BystanderEffect,
     env: Env,
@@ -173,13 +176,15 @@ pub fn solve_other(
     settle(&conditions, env, out, &mut Budget { splits: MOST_SPLITS, patience })
 }
 
-/// Appends cubes over `shared` and `local` that are together all values for which `e` can be `value`; `false` if some are missing.
+/// Appends cubes over `shared` and `local` that are together all values for which `e` can be
+/// `value`; `false` if some are missing.
 pub fn solve_guard(e: &Expr, value: bool, shared: Cube, local: Cube, out: &mut Vec<Env>) -> bool {
     let budget = &mut Budget { splits: MOST_SPLITS, patience: &Patience::default() };
     settle(&[Condition::Can(e, value)], Env { shared, local, ..Env::default() }, out, budget)
 }
 
-/// Establishes the conditions one after the other. Fixing a variable never unsettles an earlier one: what is sure stays so.
+/// Establishes the conditions one after the other. Fixing a variable never unsettles an earlier
+/// one: what is sure stays so.
 fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>, budget: &mut Budget) -> bool {
     while let Some((first, later)) = conditions.split_first() {
         let Ok(split) = examine(first, &mut env) else { return true };

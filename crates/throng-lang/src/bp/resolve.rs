@@ -1,6 +1,8 @@
-//! Syntax tree to functions: every name gets its meaning, every statement becomes one node (reference 2.3 to 2.11).
+//! Syntax tree to functions: every name gets its meaning, every statement becomes one node
+//! (reference 2.3 to 2.11).
 //!
-//! A block is lowered from its last statement to its first, so that each statement knows where control goes next.
+//! A block is lowered from its last statement to its first, so that each statement knows where
+//! control goes next.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -164,8 +166,9 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Reference 2.6: where every statement of `main` after an unlabelled prefix of constant assignments has a numeric label
-    /// (IJIT's dialect), that prefix initialises and is not executed. Returns what is left of the body.
+    /// Reference 2.6: where every statement of `main` after an unlabelled prefix of constant
+    /// assignments has a numeric label (IJIT's dialect), that prefix initialises and is not
+    /// executed. Returns what is left of the body.
     fn take_initialisers(&mut self, index: usize, tree: &'a ast::Function) -> Vec<&'a ast::Stmt> {
         let first = initialisers(tree);
         for stmt in &first {
@@ -216,7 +219,8 @@ fn is_initialiser(s: &ast::Stmt) -> bool {
         && values.iter().all(|v| matches!(v.kind, ExprKind::Const(_) | ExprKind::Any))
 }
 
-/// Whether a statement and all inside it have numeric labels; the `goto` of `if e then goto L; fi` needs none.
+/// Whether a statement and all inside it have numeric labels; the `goto` of `if e then goto L; fi`
+/// needs none.
 fn is_numbered(s: &ast::Stmt) -> bool {
     s.labels.iter().any(|l| l.name.bytes().all(|b| b.is_ascii_digit())) && is_numbered_inside(s)
 }
@@ -763,7 +767,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
 
     // ── names ──
 
-    /// Whether a spelling that ends in `$` is not itself declared and so means another thread's variable.
+    /// Whether a spelling that ends in `$` is not itself declared and so means another thread's
+    /// variable.
     fn is_passive(&self, spelling: &str) -> bool {
         self.declared(spelling).is_none() && spelling.len() > 1 && spelling.ends_with('$')
     }
@@ -845,7 +850,8 @@ fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V
                 ChainOp::Xor => Expr::Xor(es),
             }
         }
-        // Equalities of truth values: the parity of all operands, turned around as often as two are to be equal. Others have been lowered.
+        // Equalities of truth values: the parity of all operands, turned around as often as two are
+        // to be equal. Others have been lowered.
         ExprKind::Series(first, rest) => {
             let operands = std::iter::once(&**first).chain(rest.iter().map(|(_, e)| e));
             let parity = Expr::Xor(operands.map(|e| lower_expr(e, name)).collect());

@@ -1,11 +1,14 @@
 //! Calls that return alike share one copy of what they call.
 //!
-//! Two calls of one function by another return alike if they assign the results to the same variables under the same constraints and control then goes to the same
-//! statement. From inside the callee nothing tells them apart, so a thread there is said to come from the first of them, its *site*. A binary call tree whose
-//! branches join again thus has one copy of each function, not two to the power of its depth.
+//! Two calls of one function by another return alike if they assign the results to the same
+//! variables under the same constraints and control then goes to the same statement. From inside
+//! the callee nothing tells them apart, so a thread there is said to come from the first of them,
+//! its *site*. A binary call tree whose branches join again thus has one copy of each function, not
+//! two to the power of its depth.
 //!
-//! Whether a thread is inside an atomic section is a property of where it is (`atomic`), so two calls share a copy only where that is the same at both. What is
-//! known about it here is relative to the beginning of the function ([`Section`]).
+//! Whether a thread is inside an atomic section is a property of where it is (`atomic`), so two
+//! calls share a copy only where that is the same at both. What is known about it here is relative
+//! to the beginning of the function ([`Section`]).
 
 use std::collections::HashMap;
 
@@ -16,7 +19,8 @@ use super::function::{Function, Kind, Resolved};
 struct Section {
     /// Inside an `atomic { … }` of this function.
     block: bool,
-    /// After `atomic_begin`, after `atomic_end`; none: neither, since the beginning or the innermost `{`.
+    /// After `atomic_begin`, after `atomic_end`; none: neither, since the beginning or the
+    /// innermost `{`.
     begun: Option<bool>,
 }
 
@@ -197,7 +201,8 @@ mod tests {
         assert_eq!(sites("if * then enter(); lock(); else lock(); fi;"), [0, 1, 2]);
         assert_eq!(sites("if * then lock(); b := f(0); else lock(); b := f(1); fi;"), [0, 1, 2, 1]);
         assert_eq!(sites("atomic { if * then b := f(0); else b := f(1); fi; } lock();"), [0, 0, 2]);
-        // After the loop's first round the section has ended, before it none has begun: that differs, as far as is known here.
+        // After the loop's first round the section has ended, before it none has begun: that
+        // differs, as far as is known here.
         assert_eq!(sites("while * do if * then lock(); else lock(); fi; od"), [0, 1]);
     }
 

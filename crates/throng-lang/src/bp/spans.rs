@@ -1,4 +1,5 @@
-//! Forgetting spans, so that two trees can be compared by what they say and not by where they stand.
+//! Forgetting spans, so that two trees can be compared by what they say and not by where they
+//! stand.
 
 use crate::bp::ast::{Decl, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind, Target, Type};
 use crate::source::Span;

@@ -1,4 +1,5 @@
-//! What is asked of a program, as configurations to cover: assertions, labels, invariants, threads at places, data races.
+//! What is asked of a program, as configurations to cover: assertions, labels, invariants, threads
+//! at places, data races.
 
 use super::expr::{Cube, Expr, ONE, Var};
 use super::program::Variable;
@@ -24,7 +25,8 @@ struct Candidate {
 }
 
 impl Jit {
-    /// A thread can execute an `assert` whose condition can be false; `None` if the program asserts nothing.
+    /// A thread can execute an `assert` whose condition can be false; `None` if the program asserts
+    /// nothing.
     pub fn assertions(&self) -> Option<Target> {
         let mut configs = Vec::new();
         let mut any = false;
@@ -63,8 +65,9 @@ impl Jit {
         Target::covering(format!("invariant {name}"), configs.collect())
     }
 
-    /// These threads are there, in this shared state, and no other thread is inside an atomic section; spans of diagnostics are into `text`. Where
-    /// variables of threads are mentioned, the program must have been read with [`super::Options::exact_copies`].
+    /// These threads are there, in this shared state, and no other thread is inside an atomic
+    /// section; spans of diagnostics are into `text`. Where variables of threads are mentioned, the
+    /// program must have been read with [`super::Options::exact_copies`].
     pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
         let whole = Span::new(0, text.len());
         let asked = ThreadStates::parse(text)?;
@@ -140,8 +143,9 @@ impl Jit {
         self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels)
     }
 
-    /// Distinct threads match these patterns at once. Where variables of threads are mentioned, the program must have been read with
-    /// [`Options::exact_copies`](super::Options::exact_copies). Spans of diagnostics are into `text`, where the patterns were read.
+    /// Distinct threads match these patterns at once. Where variables of threads are mentioned, the
+    /// program must have been read with [`Options::exact_copies`](super::Options::exact_copies).
+    /// Spans of diagnostics are into `text`, where the patterns were read.
     pub fn together(&self, name: String, text: &str, asked: &Together) -> Result<Target, Diagnostic> {
         let mut candidates = Vec::new();
         for pattern in &asked.threads {
@@ -151,12 +155,14 @@ impl Jit {
         Ok(Target::covering(name, configs))
     }
 
-    /// Two threads are at these labels, no thread is inside an atomic section: see [`Together::exclusion`].
+    /// Two threads are at these labels, no thread is inside an atomic section: see
+    /// [`Together::exclusion`].
     pub fn mutex(&self, text: &str) -> Result<Target, Diagnostic> {
         self.together(format!("mutex {text}"), text, &Together::exclusion(text)?)
     }
 
-    /// Two threads are about to access a shared variable, one of them to write it, and no thread is inside an atomic section.
+    /// Two threads are about to access a shared variable, one of them to write it, and no thread is
+    /// inside an atomic section.
     pub fn race(&self, name: &str) -> Result<Target, Diagnostic> {
         let bits = bits_of(name, &self.program.shared, &self.program.groups.shared).ok_or_else(|| {
             let message = format!("no shared variable `{name}`");
@@ -180,7 +186,8 @@ impl Jit {
         Ok(Target::covering(format!("race {name}"), configs))
     }
 
-    /// Whether the statement at a point writes one of these shared variables; without `only_writes`, whether it reads or writes one.
+    /// Whether the statement at a point writes one of these shared variables; without
+    /// `only_writes`, whether it reads or writes one.
     fn accesses(&self, point: u32, bits: &[u32], only_writes: bool) -> bool {
         let point = &self.program.points[point as usize];
         let effects = point.edges.iter().map(|&id| &self.program.edges[id as usize].effect);

@@ -1,5 +1,6 @@
-//! Thread states of a program as text: `x=1 n=3 | L: a=1, M` is shared variable x 1 and n 3, one thread at label L with its variable a 1, and another at
-//! label M. What is not mentioned may have any value.
+//! Thread states of a program as text: `x=1 n=3 | L: a=1, M` is shared variable x 1 and n 3, one
+//! thread at label L with its variable a 1, and another at label M. What is not mentioned may have
+//! any value.
 
 use super::expr::{Cube, ONE, ZERO};
 use super::program::Program;
@@ -88,7 +89,8 @@ impl ThreadStates {
         Ok(found)
     }
 
-    /// Whether variables of threads are mentioned: then every value has to be kept, see [`super::Options::exact_copies`].
+    /// Whether variables of threads are mentioned: then every value has to be kept, see
+    /// [`super::Options::exact_copies`].
     pub fn mentions_locals(&self) -> bool {
         self.threads.iter().any(|t| !t.values.is_empty())
     }
@@ -126,7 +128,8 @@ impl Thread {
 }
 
 impl Value {
-    /// Which bits have which values: one way, or several if a value has several patterns of bits. Bits are numbered as these names.
+    /// Which bits have which values: one way, or several if a value has several patterns of bits.
+    /// Bits are numbered as these names.
     fn ways(&self, names: &[&str], groups: &[&Group]) -> Result<Vec<Bits>, Diagnostic> {
         let place = |bit: &str| names.iter().position(|name| *name == bit);
         let no_value = |hint: String| {
@@ -160,7 +163,8 @@ impl Value {
     }
 }
 
-/// The cubes within `base` in which variables have these values. Variables are numbered by `names`; `slot` says where one is.
+/// The cubes within `base` in which variables have these values. Variables are numbered by `names`;
+/// `slot` says where one is.
 pub fn constrained(
     base: &Cube,
     values: &[Value],
@@ -191,7 +195,8 @@ pub fn constrained(
     Ok(found)
 }
 
-/// The slots of the variables that are visible at a point, by name: those of its function hide those of the thread.
+/// The slots of the variables that are visible at a point, by name: those of its function hide
+/// those of the thread.
 pub(super) fn visible(program: &Program, point: u32) -> Vec<(&str, usize)> {
     let instance = &program.instances[program.points[point as usize].instance];
     let own = program.functions[instance.function].variables.iter();

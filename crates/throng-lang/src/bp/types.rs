@@ -1,4 +1,5 @@
-//! The types of variables, and how their values are shown: which bits belong together, and what they mean.
+//! The types of variables, and how their values are shown: which bits belong together, and what
+//! they mean.
 
 use super::lower::number::width;
 use super::program::Variable;
@@ -59,7 +60,8 @@ impl Type {
         }
     }
 
-    /// The value of bits that are known, lowest first. Bits that are no value stand for the nearest one.
+    /// The value of bits that are known, lowest first. Bits that are no value stand for the nearest
+    /// one.
     pub fn show(&self, bits: impl Iterator<Item = bool>) -> String {
         let (low, high) = self.bounds();
         let code = bits.enumerate().fold(0i64, |code, (i, bit)| code | i64::from(bit) << i);
@@ -95,7 +97,8 @@ pub struct Groups {
     pub functions: Vec<Vec<Group>>,
 }
 
-/// The places of the bits of a variable, of an element of an array or of a whole array; `None` if there is none of that name.
+/// The places of the bits of a variable, of an element of an array or of a whole array; `None` if
+/// there is none of that name.
 pub fn bits_of(name: &str, variables: &[Variable], groups: &[Group]) -> Option<Vec<u32>> {
     let is_it = |group: &&Group| {
         let rest = group.name.strip_prefix(name);
@@ -115,7 +118,8 @@ impl Groups {
     }
 }
 
-/// The values of variables as people know them: bits that belong together are one value, `*` if they are not all known.
+/// The values of variables as people know them: bits that belong together are one value, `*` if
+/// they are not all known.
 pub fn grouped(variables: &[Variable], masks: &[u8], groups: &[Group]) -> Vec<(String, String)> {
     let mut shown = Vec::new();
     let mut at = 0;

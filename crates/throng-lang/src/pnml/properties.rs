@@ -1,7 +1,9 @@
-//! Property files of the model-checking contest, as far as they ask what can be reached: `EF φ`, `AG φ`, bounds of places.
+//! Property files of the model-checking contest, as far as they ask what can be reached: `EF φ`,
+//! `AG φ`, bounds of places.
 //!
-//! `EF φ` is a target, and `AG φ` holds unless `EF ¬φ` does. If φ is upward closed (more tokens never make it false) and has few
-//! smallest markings, it is given by these, so that every engine knows it; else as a [`Predicate`]. Everything else is refused, property by property.
+//! `EF φ` is a target, and `AG φ` holds unless `EF ¬φ` does. If φ is upward closed (more tokens
+//! never make it false) and has few smallest markings, it is given by these, so that every engine
+//! knows it; else as a [`Predicate`]. Everything else is refused, property by property.
 
 use std::sync::Arc;
 

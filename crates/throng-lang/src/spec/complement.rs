@@ -1,5 +1,7 @@
-//! Complements: a variable that is always 0 or 1 and tested for 0 gets a second one that is 1 exactly where it is 0. A test for 0 then asks for a token, as any other guard does, so that
-//! the engines that decide nets for any number of tokens take it; and tokens that are there only while the variable is 0 are seen together with its complement.
+//! Complements: a variable that is always 0 or 1 and tested for 0 gets a second one that is 1
+//! exactly where it is 0. A test for 0 then asks for a token, as any other guard does, so that the
+//! engines that decide nets for any number of tokens take it; and tokens that are there only while
+//! the variable is 0 are seen together with its complement.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +12,8 @@ use super::parse::{Condition, Net, Rule, Update};
 /// Rules may become so many times as many.
 const MOST_GROWTH: usize = 4;
 
-/// The variables that get complements, with names for these. None do if the net starts with so many tokens and no others: search within a bound then decides it as it is.
+/// The variables that get complements, with names for these. None do if the net starts with so many
+/// tokens and no others: search within a bound then decides it as it is.
 pub(super) fn wanted(net: &Net<'_>, init_free: bool) -> Vec<(u32, String)> {
     let free = init_free && net.init.conditions.len() < net.names.len();
     if !free && net.init.conditions.iter().all(|c| c.high.is_some()) {
@@ -46,7 +49,8 @@ pub(super) fn wanted(net: &Net<'_>, init_free: bool) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// The net with these complements; those that would take too many rules are left out. Gives the pairs.
+/// The net with these complements; those that would take too many rules are left out. Gives the
+/// pairs.
 pub(super) fn complemented<'n>(net: &mut Net<'n>, wanted: &'n [(u32, String)]) -> Vec<(u32, u32)> {
     let most = net.rules.len() * MOST_GROWTH;
     let mut pairs = Vec::new();
@@ -68,7 +72,8 @@ pub(super) fn complemented<'n>(net: &mut Net<'n>, wanted: &'n [(u32, String)]) -
     pairs
 }
 
-/// The value of a variable that was `old` after a rule; nothing if the rule does not fire then. An error if it may not be 0 or 1.
+/// The value of a variable that was `old` after a rule; nothing if the rule does not fire then. An
+/// error if it may not be 0 or 1.
 fn after(rule: &Rule, x: u32, old: i64) -> Result<Option<i64>, ()> {
     let excluded = |c: &Condition| old < i64::from(c.low) || c.high.is_some_and(|high| old > i64::from(high));
     if rule.updates.iter().any(|u| u.var != x && u.sum.contains(&x)) {

@@ -38,7 +38,8 @@ pub(super) fn tokens(text: &str, findings: &mut Findings) -> Vec<(Token, Span)> 
                 continue;
             }
             b if b.is_ascii_alphabetic() || b == b'_' => {
-                // Tools that make nets call places `cell.3.full` or by Java classes, `util.Map$Entry[]`.
+                // Tools that make nets call places `cell.3.full` or by Java classes,
+                // `util.Map$Entry[]`.
                 at = while_(at, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$'));
                 while bytes[at..].starts_with(b"[]") {
                     at += 2;

@@ -1,10 +1,11 @@
 //! What rules mean: a net as a table in which tokens are threads.
 //!
-//! Let every variable's tokens flow to one place at most (otherwise a rule would copy tokens, which no step can do),
-//! and let `x' = … + c`. A step that takes t(y) tokens of each y, moves the other tokens with the flow and puts
-//! c + Σ t(y), over the y that flow into x, on x has exactly the effect of the rule; t is what the guards ask for. If that sum is
-//! negative, the missing tokens are taken from the variables that flow into x: all choices have the same effect,
-//! but each needs its own tokens, so there is a step for each.
+//! Let every variable's tokens flow to one place at most (otherwise a rule would copy tokens, which
+//! no step can do), and let `x' = … + c`. A step that takes t(y) tokens of each y, moves the other
+//! tokens with the flow and puts c + Σ t(y), over the y that flow into x, on x has exactly the
+//! effect of the rule; t is what the guards ask for. If that sum is negative, the missing tokens
+//! are taken from the variables that flow into x: all choices have the same effect, but each needs
+//! its own tokens, so there is a step for each.
 
 use std::sync::Arc;
 
@@ -248,7 +249,8 @@ fn add_rule(
     Ok(())
 }
 
-/// Updates `x' = sum - c` for which the guards do not take enough tokens of the sum, and how many are missing.
+/// Updates `x' = sum - c` for which the guards do not take enough tokens of the sum, and how many
+/// are missing.
 fn shortages<'r>(rule: &'r Rule, taken: &[(u32, u32)]) -> Vec<(&'r Update, u32)> {
     let taken_of = |y: &u32| tokens(taken, *y);
     let have = |u: &Update| u.sum.iter().map(|y| i64::from(taken_of(y))).sum::<i64>();
@@ -425,7 +427,8 @@ fn exact(net: &Net<'_>, conjunction: &Conjunction) -> Target {
     Target { name, configs: vec![Config::new(Shared(0), threads)], formula }
 }
 
-/// A rule that puts one token on `goal`, once, when the marking is exactly so; nothing else changes.
+/// A rule that puts one token on `goal`, once, when the marking is exactly so; nothing else
+/// changes.
 fn add_goal(net: &Net<'_>, target: &Conjunction, goal: u32, table: &mut Table) -> Result<(), Diagnostic> {
     for case in cases(&target.conditions, target.span)? {
         let take: Bag = case.iter().map(|&(x, n, _)| (local(x), n)).collect();

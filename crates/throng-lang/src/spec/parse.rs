@@ -81,7 +81,8 @@ struct Parser<'a, 'f> {
     tokens: Vec<(Token, Span)>,
     at: usize,
     vars: FxHashMap<&'a str, u32>,
-    /// Names with other characters than letters, as some tools spell them in rules: `a.b[]` is `adotbleftbracketrightbracket` there.
+    /// Names with other characters than letters, as some tools spell them in rules: `a.b[]` is
+    /// `adotbleftbracketrightbracket` there.
     spelled: FxHashMap<String, Option<u32>>,
     findings: &'f mut Findings,
 }

@@ -1,10 +1,11 @@
-//! Boolean programs: the shared state in bits, and a label for every local state; or, if there are transfers, which
-//! move threads that are at other labels, the local state in bits as well.
+//! Boolean programs: the shared state in bits, and a label for every local state; or, if there are
+//! transfers, which move threads that are at other labels, the local state in bits as well.
 //!
-//! The one initial thread first creates all others (so the program has a `start_thread`, and one initial thread is the default
-//! reading), then leads the steps that take no thread. A target is one more step, which takes its threads and leaves one at an `assert(0)`; the
-//! shared states it passes through let no other thread move. A thread between two labels is merely late: it holds nothing up, so no
-//! verdict depends on it. Only a transfer would miss it.
+//! The one initial thread first creates all others (so the program has a `start_thread`, and one
+//! initial thread is the default reading), then leads the steps that take no thread. A target is
+//! one more step, which takes its threads and leaves one at an `assert(0)`; the shared states it
+//! passes through let no other thread move. A thread between two labels is merely late: it holds
+//! nothing up, so no verdict depends on it. Only a transfer would miss it.
 
 mod passive;
 
@@ -57,7 +58,8 @@ impl Program<'_> {
         self.system.initial.first().and_then(|i| i.threads.entries().first()).map(|e| e.0)
     }
 
-    /// Makes sure that there is a `start_thread`, so that one initial thread is the default reading.
+    /// Makes sure that there is a `start_thread`, so that one initial thread is the default
+    /// reading.
     fn creates(&self) -> &'static str {
         let creates = self.system.table.steps().iter().any(|s| !s.spawn.is_empty());
         if creates { "" } else { "    start_thread goto stop;\n" }

@@ -1,4 +1,5 @@
-//! Graphs for people: thread states and moves if steps move single threads, else places and transitions.
+//! Graphs for people: thread states and moves if steps move single threads, else places and
+//! transitions.
 
 use std::fmt::Write;
 use throng_model::Describe;

@@ -1,4 +1,5 @@
-//! The control-flow graph of a program, for Graphviz: a node for each statement, grouped by function, and where control goes from there.
+//! The control-flow graph of a program, for Graphviz: a node for each statement, grouped by
+//! function, and where control goes from there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

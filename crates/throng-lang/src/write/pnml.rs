@@ -1,7 +1,8 @@
 //! PNML place/transition nets, with the targets as a property file.
 //!
-//! There are no transfers in PNML, and no "any number of tokens": a place that may start with any number gets a transition that
-//! adds tokens to it, which answers the same questions for plain nets.
+//! There are no transfers in PNML, and no "any number of tokens": a place that may start with any
+//! number gets a transition that adds tokens to it, which answers the same questions for plain
+//! nets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -122,7 +122,8 @@ fn rule(
     Ok(())
 }
 
-/// For every x that changes: the variables that flow into it, and what is added beyond the tokens that were taken from those.
+/// For every x that changes: the variables that flow into it, and what is added beyond the tokens
+/// that were taken from those.
 fn updates(
     step: &Step,
     fate_of: &FxHashMap<Local, Fate>,

@@ -9,8 +9,8 @@ use throng_model::problem::{Bound, Initial, Target};
 use throng_model::unfold::unfold;
 use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step, semantics};
 
-/// Whether some target can be covered from some initial configuration: naive backward search, for any number of threads. `None` if it
-/// gets too large.
+/// Whether some target can be covered from some initial configuration: naive backward search, for
+/// any number of threads. `None` if it gets too large.
 fn coverable(system: &System) -> Option<bool> {
     let model = &*system.table;
     assert_eq!(model.traits().blocking, None);

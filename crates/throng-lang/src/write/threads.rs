@@ -1,9 +1,10 @@
 //! Rewrites a system so that every step moves one thread, or lets one thread create another.
 //!
-//! Steps that take several threads consume them one at a time: they pass through fresh shared states in which nothing else can
-//! happen and wait in a fresh local state `hold`. A run that gets stuck there has lost nothing, as targets only
-//! look at the original shared states. Threads that vanish go to a fresh local state `dead`. A step that takes no thread is led by a
-//! `helper` thread that is there from the start.
+//! Steps that take several threads consume them one at a time: they pass through fresh shared
+//! states in which nothing else can happen and wait in a fresh local state `hold`. A run that gets
+//! stuck there has lost nothing, as targets only look at the original shared states. Threads that
+//! vanish go to a fresh local state `dead`. A step that takes no thread is led by a `helper` thread
+//! that is there from the start.
 
 use std::sync::Arc;
 use throng_model::Describe;
@@ -175,8 +176,9 @@ impl Rewriter {
         Ok(())
     }
 
-    /// A thread at `l` becomes two. If one of them is at `l` it stays; else it creates first and moves then, and as the shared state in
-    /// between is this step's own, any thread that completes it is at `l` and indistinguishable from the others.
+    /// A thread at `l` becomes two. If one of them is at `l` it stays; else it creates first and
+    /// moves then, and as the shared state in between is this step's own, any thread that completes
+    /// it is at `l` and indistinguishable from the others.
     fn spawn(&mut self, step: &Step, l: Local, (a, b): (Local, Local), place: &Place) -> Result<(), Refusal> {
         if a == l || b == l {
             let child = if a == l { b } else { a };
@@ -210,8 +212,8 @@ pub(super) fn step(from: Shared, to: Shared, take: Bag, put: Bag, spawn: Bag) ->
     Step { from, to, take, put, spawn, others: Bystanders::Stay, edge: Edge(0), choice: 0 }
 }
 
-/// Every step moves one thread (and others along), creates one, or, if `shared_transfers`, takes no thread and moves those
-/// at one local state.
+/// Every step moves one thread (and others along), creates one, or, if `shared_transfers`, takes no
+/// thread and moves those at one local state.
 pub(super) fn thread_form(system: &System, shared_transfers: bool) -> Result<System, Refusal> {
     let table = &system.table;
     let mut rewriter = Rewriter::new(table);
@@ -239,7 +241,8 @@ pub(super) fn thread_form(system: &System, shared_transfers: bool) -> Result<Sys
     Ok(rewritten)
 }
 
-/// One initial configuration without any thread; the first steps choose one of the original ones and create its threads.
+/// One initial configuration without any thread; the first steps choose one of the original ones
+/// and create its threads.
 pub(super) fn single_initial(system: &System) -> Result<System, Refusal> {
     let mut rewriter = Rewriter::copy(&system.table);
     let start = rewriter.fresh_shared("start")?;

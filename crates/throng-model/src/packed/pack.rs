@@ -1,7 +1,7 @@
 //! Configurations as a few bytes.
 //!
-//! A configuration is a dense shared id and entries `(dense local id, count)` sorted by id. The packed form is
-//! one variable-length integer for the shared state, then one or two per entry:
+//! A configuration is a dense shared id and entries `(dense local id, count)` sorted by id. The
+//! packed form is one variable-length integer for the shared state, then one or two per entry:
 //!
 //! ```text
 //! header  shared · 2 + (no entries?)
@@ -9,8 +9,8 @@
 //!         count − 2                                 only if count > 1
 //! ```
 //!
-//! Invariant: packing is a function of the configuration and prefix-free. So two configurations are equal if and only if
-//! one packed form begins with the other, and a record needs no length.
+//! Invariant: packing is a function of the configuration and prefix-free. So two configurations are
+//! equal if and only if one packed form begins with the other, and a record needs no length.
 
 /// A configuration over dense ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,8 @@ pub fn length(bytes: &[u8]) -> usize {
     at
 }
 
-/// The same for bytes that come from elsewhere: `None` if they are no packed configuration of states below `shared` and `locals`.
+/// The same for bytes that come from elsewhere: `None` if they are no packed configuration of
+/// states below `shared` and `locals`.
 pub fn checked_length(bytes: &[u8], shared: usize, locals: usize) -> Option<usize> {
     let mut at = 0;
     let header = checked_get(bytes, &mut at)?;

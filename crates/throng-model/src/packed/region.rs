@@ -1,4 +1,5 @@
-//! Where a store keeps its bytes: on the heap, or in memory that comes from elsewhere, as a file that is mapped into it.
+//! Where a store keeps its bytes: on the heap, or in memory that comes from elsewhere, as a file
+//! that is mapped into it.
 
 use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
@@ -14,9 +15,11 @@ pub trait Mapping: Send + Sync + Debug {
     /// All of them, to be written.
     fn bytes_mut(&mut self) -> &mut [u8];
 
-    /// Makes it this long. What was there stays, as far as there is room; what comes on top may be anything.
+    /// Makes it this long. What was there stays, as far as there is room; what comes on top may be
+    /// anything.
     ///
-    /// All of it must be there to be written: no space left is an error here, and said in words, not later.
+    /// All of it must be there to be written: no space left is an error here, and said in words,
+    /// not later.
     fn resize(&mut self, bytes: usize) -> Result<(), String>;
 }
 
@@ -72,7 +75,8 @@ impl Region {
         }
     }
 
-    /// Makes it so many bytes, all the same, whatever they were. On the heap, the old ones are gone before the new ones come.
+    /// Makes it so many bytes, all the same, whatever they were. On the heap, the old ones are gone
+    /// before the new ones come.
     pub(super) fn refill(&mut self, length: usize, byte: u8) -> Result<(), Unknown> {
         self.settle()?;
         match self {

@@ -1,15 +1,17 @@
 //! A store in parts, so that several threads can fill it at the same time.
 //!
-//! A configuration belongs to a part by some bits of its hash, so each part can be searched and filled without looking at the others. An id says in its
-//! highest bits which part it is of. A store begins with one part, in which records are in the order in which they were found; it can be spread over
-//! [`PARTS`] when it has become large.
+//! A configuration belongs to a part by some bits of its hash, so each part can be searched and
+//! filled without looking at the others. An id says in its highest bits which part it is of. A
+//! store begins with one part, in which records are in the order in which they were found; it can
+//! be spread over [`PARTS`] when it has become large.
 
 use super::pack;
 use super::region::Place;
 use super::store::{self, Footprint, Id, ROOT, Store};
 use crate::verdict::Unknown;
 
-/// Parts of a large store. Fixed, so that what a search with several threads does is independent of how many there are.
+/// Parts of a large store. Fixed, so that what a search with several threads does is independent of
+/// how many there are.
 pub const PARTS: usize = 16;
 
 /// Configurations of a part that are looked at before the next part has its turn.
@@ -104,7 +106,8 @@ impl Shards {
         Ok(new.map(|at| Shards::id(part, at as usize)))
     }
 
-    /// Fetches what look-ups for these hashes will need from memory, for all of them at the same time.
+    /// Fetches what look-ups for these hashes will need from memory, for all of them at the same
+    /// time.
     pub fn fetch(&self, hashes: impl Iterator<Item = u64> + Clone) {
         let parts = self.parts.len();
         store::fetch(hashes.map(|hash| (&self.parts[Shards::part_of(parts, hash)], hash)));
@@ -126,7 +129,8 @@ impl Shards {
         sum
     }
 
-    /// The ids of all records: [`TURN`] of each part in turn, which comes close to the order in which they were stored.
+    /// The ids of all records: [`TURN`] of each part in turn, which comes close to the order in
+    /// which they were stored.
     pub fn ids(&self) -> impl Iterator<Item = Id> {
         self.share(0, 1)
     }
@@ -162,8 +166,9 @@ impl Shards {
         self.parts.iter().map(Store::records)
     }
 
-    /// Spreads a store of one part over [`PARTS`]. `boundaries` are places in it, where a record begins or ends; the result has, for each of
-    /// them, the places in the parts that divide the records in the same way.
+    /// Spreads a store of one part over [`PARTS`]. `boundaries` are places in it, where a record
+    /// begins or ends; the result has, for each of them, the places in the parts that divide the
+    /// records in the same way.
     pub fn spread<const N: usize>(&mut self, boundaries: [usize; N]) -> Result<[Vec<usize>; N], Unknown> {
         let mut places = boundaries.map(|_| vec![0; PARTS]);
         let all = &self.parts[0];
@@ -189,8 +194,9 @@ impl Shards {
         Ok(places)
     }
 
-    /// Takes these records, of one part or of [`PARTS`], instead of its own, if that is what they are; `length` says how long the packed configuration at
-    /// the start of some bytes is, if there is one.
+    /// Takes these records, of one part or of [`PARTS`], instead of its own, if that is what they
+    /// are; `length` says how long the packed configuration at the start of some bytes is, if there
+    /// is one.
     pub fn set_records(
         &mut self,
         records: &[Vec<u8>],
@@ -263,7 +269,8 @@ mod tests {
         assert_eq!((store.parts(), store.len()), (PARTS, 3000));
         assert_eq!(configurations(&store), before);
         assert!(none.iter().all(|&at| at == 0) && whole == store.ends());
-        // Half of the configurations are before the second boundary, and each was found from one that is as well.
+        // Half of the configurations are before the second boundary, and each was found from one
+        // that is as well.
         let at = |id: Id| ((id >> BITS) as usize, (id & ((1 << BITS) - 1)) as usize);
         let early: Vec<Id> = store.ids().filter(|&id| at(id).1 < half[at(id).0]).collect();
         assert_eq!(early.len(), 1500);
@@ -299,7 +306,8 @@ mod tests {
             assert_eq!(back.set_records(&records, length), Ok(true));
             assert_eq!(configurations(&back), configurations(&store));
             assert!(back.ids().all(|id| back.parent(id) == store.parent(id)));
-            // A predecessor that is nowhere, too few parts, a record in another part, one that is cut off.
+            // A predecessor that is nowhere, too few parts, a record in another part, one that is
+            // cut off.
             let refused = |records: &[Vec<u8>]| {
                 let mut back = Shards::new(&None);
                 back.set_records(records, length) == Ok(false)

@@ -1,22 +1,27 @@
 //! Every configuration once, in the order in which it was found.
 //!
-//! One byte arena holds records: the predecessor's id (4 bytes), then the packed configuration, then bytes that fill it up to a multiple of four. A record's
-//! id is where it begins, counted in units of four bytes, so that ids of 32 bits reach through 16 GiB; since packed configurations end by themselves, walking the arena is walking the search's
-//! queue, and a breadth-first layer is a range of bytes. A hash table of ids finds a configuration.
+//! One byte arena holds records: the predecessor's id (4 bytes), then the packed configuration,
+//! then bytes that fill it up to a multiple of four. A record's id is where it begins, counted in
+//! units of four bytes, so that ids of 32 bits reach through 16 GiB; since packed configurations
+//! end by themselves, walking the arena is walking the search's queue, and a breadth-first layer is
+//! a range of bytes. A hash table of ids finds a configuration.
 //!
 //! Invariant: no two records hold the same configuration.
 //!
 //! # The table
 //!
-//! Open addressing with linear probing over slots of five bytes: an id, and eight bits of the hash that spare most
-//! looks into the arena. In a large search nearly all time goes into waiting for memory, so what counts is how many cache
-//! lines a look-up touches: here one in the table and one in the arena. (`hashbrown::HashTable<u32>` takes the same five bytes
-//! per slot but keeps tags and values apart, which is a line more, and can only double.) At a load between 8/15 and 4/5
-//! this is 6 to 10 bytes per configuration, besides 4 for the predecessor and 1.5 to fill up a record.
+//! Open addressing with linear probing over slots of five bytes: an id, and eight bits of the hash
+//! that spare most looks into the arena. In a large search nearly all time goes into waiting for
+//! memory, so what counts is how many cache lines a look-up touches: here one in the table and one
+//! in the arena. (`hashbrown::HashTable<u32>` takes the same five bytes per slot but keeps tags and
+//! values apart, which is a line more, and can only double.) At a load between 8/15 and 4/5 this is
+//! 6 to 10 bytes per configuration, besides 4 for the predecessor and 1.5 to fill up a record.
 //!
-//! [`Store::probe`] looks at the memory that several look-ups will need, so that the processor waits for all of it at the same time.
+//! [`Store::probe`] looks at the memory that several look-ups will need, so that the processor
+//! waits for all of it at the same time.
 //!
-//! A large search has several stores, and every configuration belongs to one of them by its hash ([`super::shards`]). Predecessors may be in another one.
+//! A large search has several stores, and every configuration belongs to one of them by its hash
+//! ([`super::shards`]). Predecessors may be in another one.
 
 use std::hash::Hasher;
 use std::hint::black_box;
@@ -136,7 +141,8 @@ impl Store {
         self.find(from, packed, hash).is_none()
     }
 
-    /// How many bytes more the table will take if it has to grow for so many configurations; 0 if not.
+    /// How many bytes more the table will take if it has to grow for so many configurations; 0 if
+    /// not.
     pub fn growth(&self, more: usize) -> usize {
         let slots = self.slots().len();
         if self.len + more >= slots / 5 * 4 { slots / 2 * SLOT } else { 0 }
@@ -158,7 +164,8 @@ impl Store {
         self.fill_anew((slots / 2 * 3).max(more * 2).max(LEAST_SLOTS))
     }
 
-    /// As [`Store::insert`], in a table with room: the slots from the hash's first one up to `from` hold others.
+    /// As [`Store::insert`], in a table with room: the slots from the hash's first one up to `from`
+    /// hold others.
     pub fn insert_from(
         &mut self,
         from: usize,
@@ -177,8 +184,8 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// The first slot for each of these hashes that is free or has its tag, where look-ups can begin. The memory that these will need is fetched for all of
-    /// them at the same time.
+    /// The first slot for each of these hashes that is free or has its tag, where look-ups can
+    /// begin. The memory that these will need is fetched for all of them at the same time.
     pub fn probe(&self, hashes: impl Iterator<Item = u64> + Clone, found: &mut Vec<usize>) {
         found.clear();
         let slots = self.slots();
@@ -202,7 +209,8 @@ impl Store {
         }
     }
 
-    /// The free slot, from this one on, where a configuration belongs; `None` if it is there already.
+    /// The free slot, from this one on, where a configuration belongs; `None` if it is there
+    /// already.
     fn find(&self, from: usize, packed: &[u8], hash: u64) -> Option<usize> {
         let (slots, arena) = (self.slots(), &*self.arena);
         let mut at = from;
@@ -232,8 +240,9 @@ impl Store {
         &self.arena[ids.start * UNIT..ids.end * UNIT]
     }
 
-    /// Takes these records instead of its own, if that is what they are; `length` says how long the packed configuration at the start of some bytes is, if there is one.
-    /// Predecessors are not looked at.
+    /// Takes these records instead of its own, if that is what they are; `length` says how long the
+    /// packed configuration at the start of some bytes is, if there is one. Predecessors are not
+    /// looked at.
     pub fn set_records(
         &mut self,
         records: &[u8],

@@ -1,4 +1,5 @@
-//! The largest value of a sum: not one target but a search over them. A run shows that a value is reached, a proof that the next one is not.
+//! The largest value of a sum: not one target but a search over them. A run shows that a value is
+//! reached, a proof that the next one is not.
 
 use throng_model::Config;
 use throng_model::limits::Limits;
@@ -6,9 +7,9 @@ use throng_model::predicate::{Predicate, Sum, value};
 use throng_model::problem::{Asks, Bound, Formula, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
-use crate::engine::reachability::largest_allowed;
-use crate::engine::{Answer, Statistics};
 use crate::error::Error;
+use throng_engine::reachability::largest_allowed;
+use throng_engine::{Answer, Statistics};
 
 /// A sum whose largest value is asked for.
 struct Asked {
@@ -31,7 +32,8 @@ const MOST_PAIRED: usize = 300;
 /// Work for the first round of questions, in ticks; it grows when a round brings nothing new.
 const FIRST_ROUND: u64 = 1 << 22;
 
-/// Answers a problem that may ask for largest values, with `run` to answer one that does not. Gives the problem that was answered in the end.
+/// Answers a problem that may ask for largest values, with `run` to answer one that does not. Gives
+/// the problem that was answered in the end.
 pub(super) fn answer(
     problem: &Problem,
     limits: &Limits,
@@ -49,7 +51,8 @@ pub(super) fn answer(
     }
     let mut work = FIRST_ROUND;
     for round in 0.. {
-        // Most sums have their largest value at the start or after a few steps; what is possible is not asked for before.
+        // Most sums have their largest value at the start or after a few steps; what is possible is
+        // not asked for before.
         if round == 2 {
             for (one, most) in asked.iter_mut().zip(largest_allowed(problem, limits)) {
                 one.most = most;
@@ -185,8 +188,8 @@ impl Asked {
         }
     }
 
-    /// If a part of the run leads from one configuration to another that has everything the first one had, and a larger sum, then it can be repeated, and
-    /// the sum has no largest value.
+    /// If a part of the run leads from one configuration to another that has everything the first
+    /// one had, and a larger sum, then it can be repeated, and the sum has no largest value.
     fn notice_growth(&mut self) {
         let configs: Vec<&Config> =
             std::iter::once(&self.run.start).chain(self.run.steps.iter().map(|taken| &taken.after)).collect();

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Job, hit, obeying, room_for_the_start};
-use crate::engine::Algorithm;
-use crate::engine::cutoff::{Cutoff, Method, cutoff, runs};
-use crate::engine::facts::FactStore;
-use crate::engine::karp_miller::KarpMiller;
 use crate::error::Error;
-use crate::registry::{Engine, Settings};
 use crate::report::cutoff::CutoffOutcome;
 use throng_check::rules::Flaw;
 use throng_check::rules::cutoff::{CutoffProof, check_cutoff};
+use throng_engine::Algorithm;
+use throng_engine::cutoff::{Cutoff, Method, cutoff, runs};
+use throng_engine::facts::FactStore;
+use throng_engine::karp_miller::KarpMiller;
+use throng_engine::{Engine, Settings};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
@@ -23,7 +23,8 @@ use throng_model::verdict::Unknown;
 pub enum CutoffMethod {
     /// Compare with the exact set, which Karp-Miller computes.
     Exact,
-    /// Grow the number of threads, and prove the remaining candidates unreachable when nothing new appears.
+    /// Grow the number of threads, and prove the remaining candidates unreachable when nothing new
+    /// appears.
     Dynamic,
 }
 
@@ -31,7 +32,8 @@ pub enum CutoffMethod {
 type Proved = (Result<Cutoff, Unknown>, Option<Arc<CutoffProof>>);
 
 impl Job<'_> {
-    /// Finds the cutoff and checks its evidence. Without a method, the exact one is taken if `karp-miller` takes the model.
+    /// Finds the cutoff and checks its evidence. Without a method, the exact one is taken if
+    /// `karp-miller` takes the model.
     ///
     /// ```
     /// use throng::{Engine, Format, Input, Job, Limits};

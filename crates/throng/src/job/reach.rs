@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use super::cutoff::{needs_prover, prover};
 use super::{Job, hit, obeying, room_for_the_start};
-use crate::engine::cutoff::{self, ThreadState, outside_atomic};
-use crate::engine::explicit;
-use crate::engine::facts::FactStore;
-use crate::engine::karp_miller::reachable_unbounded;
-use crate::engine::thread_states::{self, expanded};
 use crate::error::Error;
-use crate::registry::Engine;
 use crate::report::reach::{ReachOutcome, places};
+use throng_engine::Engine;
+use throng_engine::cutoff::{self, ThreadState, outside_atomic};
+use throng_engine::explicit;
+use throng_engine::facts::FactStore;
+use throng_engine::karp_miller::reachable_unbounded;
+use throng_engine::thread_states::{self, expanded};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Unknown;
@@ -30,8 +30,8 @@ pub enum Moments {
 }
 
 impl Job<'_> {
-    /// Lists every thread state that can be reached, whatever the properties. Where that cannot be known, the outcome says why; it never lists a part
-    /// of them as if it were all.
+    /// Lists every thread state that can be reached, whatever the properties. Where that cannot be
+    /// known, the outcome says why; it never lists a part of them as if it were all.
     ///
     /// ```
     /// use throng::{Engine, Format, Input, Job, Limits, Moments};
@@ -82,7 +82,7 @@ impl Job<'_> {
             Engine::Auto | Engine::KarpMiller if any_number => reachable_unbounded(problem, limits, watch),
             Engine::Auto | Engine::Explicit => explicit::reachable(problem, jobs, limits, watch),
             #[cfg(feature = "symbolic")]
-            Engine::Symbolic => crate::engine::symbolic::thread_states::reachable(problem, limits, watch),
+            Engine::Symbolic => throng_engine::symbolic::thread_states::reachable(problem, limits, watch),
             _ => {
                 let why = "thread states are listed by `explicit` and `symbolic` (with a thread bound) and by `karp-miller` and `backward` (without)";
                 return Err(Error::Unsuitable(why.into()));

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::plural;
 use super::story::{State, Values, state};
-use crate::engine::cutoff::{Closed, Cutoff, runs};
 use crate::outcome::Subject;
 use throng_check::rules::cutoff::CutoffProof;
+use throng_engine::cutoff::{Closed, Cutoff, runs};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
@@ -64,7 +64,8 @@ struct Example {
 }
 
 impl CutoffOutcome {
-    /// All that shows the cutoff, for a certificate: what was checked, or if nothing was, put together now.
+    /// All that shows the cutoff, for a certificate: what was checked, or if nothing was, put
+    /// together now.
     pub fn proof(&self, limits: &Limits) -> Result<Arc<CutoffProof>, Unknown> {
         match (&self.proof, &self.cutoff) {
             (Some(proof), _) => Ok(proof.clone()),

@@ -17,7 +17,8 @@ pub struct Explained {
     pub words: Vec<String>,
     /// What the checker has to see, in order.
     pub obligations: [&'static str; 3],
-    /// Whether every local state that a thread can be in belongs to some member: then what is in none is never reached.
+    /// Whether every local state that a thread can be in belongs to some member: then what is in
+    /// none is never reached.
     pub covers: bool,
 }
 

@@ -1,7 +1,7 @@
 //! A proof for people: what holds at each line, read off the certificate.
 //!
-//! The certificate was checked, and describes everything that can be reached (`covering`); a fact holds in all of its members. So each fact is
-//! as certain as the verdict.
+//! The certificate was checked, and describes everything that can be reached (`covering`); a fact
+//! holds in all of its members. So each fact is as certain as the verdict.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,8 +28,8 @@ const MOST_VALUES: usize = 3;
 /// Certificates with more members than this are not gone through once more for the sake of facts.
 const MOST_MEMBERS: usize = 200_000;
 
-/// The facts that the proofs of an answer show; none if the input has no lines, or nothing was proved, or the proof is very large, or the limits of the
-/// run do not allow looking for them.
+/// The facts that the proofs of an answer show; none if the input has no lines, or nothing was
+/// proved, or the proof is very large, or the limits of the run do not allow looking for them.
 pub fn facts(report: &Outcome) -> Vec<LineFacts> {
     let (model, verdicts) = (&*report.problem.model, &report.answer.verdicts);
     let size = |verdict: &Verdict| verdict.evidence().map_or(0, |evidence| evidence.1);
@@ -132,7 +132,8 @@ struct Seen {
     /// Every line with a statement, in order.
     lines: Vec<u32>,
     texts: Texts,
-    /// Whether a thread may be at each line; if so, the values of shared variables, and those of the thread, there.
+    /// Whether a thread may be at each line; if so, the values of shared variables, and those of
+    /// the thread, there.
     shared: Vec<Option<Known>>,
     own: Vec<Option<Known>>,
     /// Shared variables and their values anywhere: what never changes says nothing about a line.
@@ -261,7 +262,8 @@ impl Seen {
         .collect()
     }
 
-    /// Of a variable of the thread, only one value is worth a sentence: how many it could have is not known here.
+    /// Of a variable of the thread, only one value is worth a sentence: how many it could have is
+    /// not known here.
     fn says_more(&self, name: &str, values: &BTreeSet<u32>) -> bool {
         match self.texts.numbers.get(name).and_then(|name| self.anywhere.0.get(name)) {
             Some(Some(anywhere)) => values.len() <= MOST_VALUES && values != anywhere,

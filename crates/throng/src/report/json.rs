@@ -1,4 +1,5 @@
-//! The report as one JSON document. Keys keep their order; `schema` grows when their meaning changes.
+//! The report as one JSON document. Keys keep their order; `schema` grows when their meaning
+//! changes.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,8 @@ use serde::Serialize;
 use super::facts::{LineFacts, facts};
 use super::story::{Story, tell};
 use super::{advice, at_most, evidence, reason, scope, scope_of};
-use crate::engine::{Attempt, Statistics};
 use crate::outcome::{MemoryModel, Outcome, Phases, Status, Written};
+use throng_engine::{Attempt, Statistics};
 use throng_lang::question::SourceDiagnostic;
 use throng_model::problem::Bound;
 use throng_model::verdict::{Unknown, Verdict};
@@ -174,8 +175,7 @@ pub fn write(report: &Outcome) -> String {
 
 /// The document of a run that was stopped before there was a question.
 pub fn stopped(file: &str, why: &Unknown) -> String {
-    let statistics = Statistics::default();
-    let attempt = Attempt { engine: "none", outcome: why.to_string(), decided: 0, seconds: 0.0, statistics };
+    let attempt = Attempt::none(why);
     to_text(&Document {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),

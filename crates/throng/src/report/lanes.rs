@@ -1,8 +1,9 @@
 //! A run as columns, one per thread, for a terminal.
 //!
-//! With few threads and short statements, each statement stands in its thread's column. Otherwise the columns are narrow, and the
-//! statements stand to the right of them. Where there are many threads, those that do the same, one sooner and one later, share a column. With
-//! too many columns even so there are none ([`super::text`] lists the steps).
+//! With few threads and short statements, each statement stands in its thread's column. Otherwise
+//! the columns are narrow, and the statements stand to the right of them. Where there are many
+//! threads, those that do the same, one sooner and one later, share a column. With too many columns
+//! even so there are none ([`super::text`] lists the steps).
 
 use std::collections::BTreeMap;
 
@@ -224,7 +225,8 @@ impl Sheet {
         line
     }
 
-    /// Whether a thread exists beside a step: before it on the step's first line, after it on the others.
+    /// Whether a thread exists beside a step: before it on the step's first line, after it on the
+    /// others.
     fn is_there(&self, thread: ThreadId, step: usize, first: bool) -> bool {
         let (born, gone) = self.lives[&thread];
         let alive = born <= step && (step < gone || first && step == gone);

@@ -1,8 +1,9 @@
 //! The report as one web page that needs nothing else: no network, no server, no other file.
 //!
-//! The page holds the report as data, and a script draws it: the program beside a timeline for a run, a browsable certificate for a proof.
-//! Everything that comes from the input is data in a JSON block, which the script puts into the page as text and never as
-//! markup; so a source text cannot change the page. Without scripts, the page shows the report as plain text.
+//! The page holds the report as data, and a script draws it: the program beside a timeline for a
+//! run, a browsable certificate for a proof. Everything that comes from the input is data in a JSON
+//! block, which the script puts into the page as text and never as markup; so a source text cannot
+//! change the page. Without scripts, the page shows the report as plain text.
 
 pub(crate) mod listing;
 mod proof;
@@ -16,8 +17,8 @@ use self::proof::{Proof, proof};
 use self::run::{Run, run};
 use super::facts::{LineFacts, facts as line_facts};
 use super::{advice, all_threads, detail, duration, evidence, text};
-use crate::engine::Attempt;
 use crate::outcome::{Outcome, Status};
+use throng_engine::Attempt;
 use throng_lang::question::SourceDiagnostic;
 use throng_model::verdict::Verdict;
 

@@ -38,7 +38,8 @@ struct Document<'a> {
     reason: Option<String>,
     threads: Option<u32>,
     initial: &'a str,
-    /// Whether `*` stands for both values of a variable, because listing all values would be too long.
+    /// Whether `*` stands for both values of a variable, because listing all values would be too
+    /// long.
     values_open: bool,
     thread_states: Vec<ThreadState>,
     /// Statements that no thread reaches.

@@ -1,8 +1,10 @@
-//! The report in the Static Analysis Results Interchange Format (SARIF 2.1.0, OASIS), for code-scanning pages and editors.
+//! The report in the Static Analysis Results Interchange Format (SARIF 2.1.0, OASIS), for
+//! code-scanning pages and editors.
 //!
-//! A violated target is a result of kind `fail` with a code flow: a thread flow per thread, whose locations are numbered in the order of
-//! execution. What is proved is `pass`, what is undecided is `open`. Where a program was made from C and its comments say from
-//! where, results point into the C file, and the program's own line is a related location.
+//! A violated target is a result of kind `fail` with a code flow: a thread flow per thread, whose
+//! locations are numbered in the order of execution. What is proved is `pass`, what is undecided is
+//! `open`. Where a program was made from C and its comments say from where, results point into the
+//! C file, and the program's own line is a related location.
 
 use serde_json::{Value, json};
 

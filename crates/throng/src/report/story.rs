@@ -1,5 +1,5 @@
-//! A run retold for people: who did what, on which line, and what changed. Text and JSON are two ways to
-//! write a [`Story`] down.
+//! A run retold for people: who did what, on which line, and what changed. Text and JSON are two
+//! ways to write a [`Story`] down.
 
 use serde::{Serialize, Serializer};
 
@@ -98,7 +98,8 @@ pub struct State {
 pub struct Event {
     /// Its number, from 1.
     pub step: usize,
-    /// It is taken so many times in a row, if that is more than once; what is after it is after the last one.
+    /// It is taken so many times in a row, if that is more than once; what is after it is after the
+    /// last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<usize>,
     /// The active thread; `None` if there is none, or if there are too many threads to name.
@@ -144,7 +145,8 @@ impl Event {
     }
 }
 
-/// Steps that are shown as one: silent ones of one thread, one after another, from the same C statement.
+/// Steps that are shown as one: silent ones of one thread, one after another, from the same C
+/// statement.
 pub fn folded(steps: &[Event]) -> impl Iterator<Item = &[Event]> {
     steps.chunk_by(|a, b| a.is_silent() && b.is_silent() && a.thread == b.thread && a.origin == b.origin)
 }
@@ -227,7 +229,8 @@ pub struct Culprit {
     pub state: State,
 }
 
-/// A run with more steps than this is retold in short: steps that repeat are one event, threads have no names, and of the events only so many are kept.
+/// A run with more steps than this is retold in short: steps that repeat are one event, threads
+/// have no names, and of the events only so many are kept.
 const LONG: usize = 10_000;
 
 /// Retells a trace.
@@ -438,7 +441,8 @@ mod tests {
     use throng_model::problem::{Bound, Initial};
     use throng_model::table::{Names, Table, thread_step};
 
-    /// A run of a net with two places that takes these steps, each a number of times: 0 to the second place, 1 back.
+    /// A run of a net with two places that takes these steps, each a number of times: 0 to the
+    /// second place, 1 back.
     fn run(steps: &[(u32, usize)]) -> Story {
         let mut table = Table::new(Names::Numbers(1), Names::Numbers(2));
         let edges =

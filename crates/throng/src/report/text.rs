@@ -1,4 +1,5 @@
-//! The report as text for a terminal: the verdict first, then the question, then the run step by step.
+//! The report as text for a terminal: the verdict first, then the question, then the run step by
+//! step.
 
 use std::time::Duration;
 

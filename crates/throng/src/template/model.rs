@@ -105,8 +105,9 @@ impl<T: Template> TemplateModel<T> {
         (self.decode_shared(config.shared), each.map(|l| self.decode_local(l)).collect())
     }
 
-    /// Every shared state that may occur, with the local states that may occur in it, unless a thread comes where the template panics
-    /// ([`TemplateModel::panicking`]); explored when first asked for.
+    /// Every shared state that may occur, with the local states that may occur in it, unless a
+    /// thread comes where the template panics ([`TemplateModel::panicking`]); explored when first
+    /// asked for.
     pub fn thread_states(&self) -> Result<&[(Shared, Vec<Local>)], Unknown> {
         self.inverse().map(|inverse| inverse.views())
     }
@@ -123,7 +124,8 @@ impl<T: Template> TemplateModel<T> {
         found.as_ref().map_err(Unknown::clone)
     }
 
-    /// The moves of a thread. A template may panic where no thread comes: it says so, and no engine concludes anything from the moves that are missing.
+    /// The moves of a thread. A template may panic where no thread comes: it says so, and no engine
+    /// concludes anything from the moves that are missing.
     fn moves(&self, s: Shared, l: Local) -> Result<Moves<T>, Incomplete> {
         if let Some(why) = self.panics.read().expect("no panic while locked").get(&(s, l)) {
             return Err(why.clone());
@@ -137,7 +139,8 @@ impl<T: Template> TemplateModel<T> {
         })
     }
 
-    /// The thread states for which the template has panicked so far. What can follow them is not known.
+    /// The thread states for which the template has panicked so far. What can follow them is not
+    /// known.
     pub fn panicking(&self) -> Vec<(Shared, Local)> {
         let mut found: Vec<_> = self.panics.read().expect("no panic while locked").keys().copied().collect();
         found.sort_unstable();
@@ -280,7 +283,8 @@ impl<T: Template> Describe for TemplateModel<T> {
     }
 }
 
-/// The model while it is explored to find out what its steps do: asking the model itself would explore it again.
+/// The model while it is explored to find out what its steps do: asking the model itself would
+/// explore it again.
 struct Listing<'a, T: Template>(&'a TemplateModel<T>);
 
 impl<T: Template> Model for Listing<'_, T> {

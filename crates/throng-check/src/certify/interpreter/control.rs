@@ -1,4 +1,5 @@
-//! Where control can be, and where it can go from there: every stack that can be reached, values aside.
+//! Where control can be, and where it can go from there: every stack that can be reached, values
+//! aside.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -132,8 +133,9 @@ impl Control {
         number
     }
 
-    /// Whether a thread that leaves a place is inside an atomic section, and whether inside a block. A block's end restores what was before
-    /// its beginning, which control has passed, because no `goto` may jump into a block.
+    /// Whether a thread that leaves a place is inside an atomic section, and whether inside a
+    /// block. A block's end restores what was before its beginning, which control has passed,
+    /// because no `goto` may jump into a block.
     fn inside_after(&self, at: u32, numbers: &HashMap<Stack, u32>) -> (bool, bool) {
         let spot = &self.spots[at as usize];
         match self.kind(spot) {
@@ -192,8 +194,9 @@ impl Control {
         }
     }
 
-    /// For every spawn, the variables that some statement which parent and child can both still come to may read. A variable that one of
-    /// them never reads again need not be tied to the copy: the difference is unobservable.
+    /// For every spawn, the variables that some statement which parent and child can both still
+    /// come to may read. A variable that one of them never reads again need not be tied to the
+    /// copy: the difference is unobservable.
     fn tie_copies(&mut self, exact: bool) {
         if self.moves.iter().all(|m| m.child.is_none()) {
             return;
@@ -223,7 +226,8 @@ impl Control {
         }
     }
 
-    /// The variables of a thread at a place that its statement reads, or that other threads may read there.
+    /// The variables of a thread at a place that its statement reads, or that other threads may
+    /// read there.
     fn reads(&self, spot: &Spot) -> Vec<bool> {
         let mut read = vec![false; spot.width];
         let mut see = |base: usize, e: &Expr<Ref>| {

@@ -154,7 +154,8 @@ impl Interpreter {
         self.backward(id, flag, shared, &free, out);
     }
 
-    /// Where the variables begin that a passive move sees of a bystander; `None` if it takes no part.
+    /// Where the variables begin that a passive move sees of a bystander; `None` if it takes no
+    /// part.
     fn attends(&self, plan: &Plan, spot: u32) -> Option<usize> {
         let spot = self.spot(spot)?;
         if !plan.needs_frame() {

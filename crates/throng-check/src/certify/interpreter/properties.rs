@@ -61,7 +61,8 @@ impl Interpreter {
         })
     }
 
-    /// The values with which the statement at a place can violate an assertion, or leave a range or an array.
+    /// The values with which the statement at a place can violate an assertion, or leave a range or
+    /// an array.
     pub(super) fn violating(&self, at: u32, values: Values) -> Vec<Values> {
         let spot = &self.control.spots[at as usize];
         let (function, node) = spot.top();
@@ -270,7 +271,8 @@ impl Interpreter {
         self.at_once(&[any, writes], &asked).ok_or_else(|| "there are too many accesses".into())
     }
 
-    /// Whether the statement at a place reads one of these shared variables, and whether it writes one.
+    /// Whether the statement at a place reads one of these shared variables, and whether it writes
+    /// one.
     fn accesses(&self, spot: u32, bits: &[u32]) -> (bool, bool) {
         let stack = &self.control.spots[spot as usize].stack;
         let node = |&(f, n): &(usize, usize)| &self.program().functions[f].nodes[n];

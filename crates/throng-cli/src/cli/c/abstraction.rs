@@ -1,4 +1,5 @@
-//! Predicate abstraction beside the engines that search real values: what proves programs for any number of threads.
+//! Predicate abstraction beside the engines that search real values: what proves programs for any
+//! number of threads.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use super::hunt::Hunt;
 use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
-use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng_abstract::certificate::{self, Checked, Document, Stated};
 use throng_abstract::edges::is_proved;
 use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_abstract::variables::Variables;
-use throng_c::Program;
-use throng_c::goto::{BinOp, Expr, Instr};
-use throng_c::model::{Concrete, Remarks};
 use throng_check::certify::Fault;
+use throng_engine::{Algorithm, Answer, Statistics, Watch};
+use throng_goto::Program;
+use throng_goto::model::{Concrete, Remarks};
+use throng_goto::program::{BinOp, Expr, Instr};
 use throng_lang::load::Rejected;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
@@ -79,7 +80,7 @@ impl Attempt {
 
     /// Whether it can answer what is asked.
     pub(super) fn applies(&self) -> bool {
-        let asked = &self.loaded.program.asked;
+        let asked = &self.loaded.query.program.asked;
         !asked.is_empty() && asked.iter().all(is_proved)
     }
 
@@ -97,7 +98,7 @@ impl Attempt {
 
     /// Whether everything that is asked was proved.
     fn run(&self, limits: &Limits) -> bool {
-        let program = &*self.loaded.program;
+        let program = &*self.loaded.query.program;
         if let Ok(variables) = Variables::of(program) {
             for p in &self.offered {
                 let text = format!("abstraction: the file offers {}", p.text(&variables));
@@ -114,10 +115,10 @@ impl Attempt {
         };
         match attempt(program, &self.offered, limits, &mut watch) {
             Ok((graph, Ended::Proved(proof))) => {
-                let document = certificate::document(&self.loaded, &graph, &proof);
+                let document = certificate::document(&self.loaded.query, &graph, &proof);
                 let began = Instant::now();
                 if self.checks
-                    && let Err(fault) = certificate::check(&self.loaded, &document, limits)
+                    && let Err(fault) = certificate::check(&self.loaded.query, &document, limits)
                 {
                     self.note(|f| match fault {
                         Fault::Limit(why) => {
@@ -173,7 +174,7 @@ impl Attempt {
         }
         let proved = found.document.is_some() && outcome.is_safe();
         if proved {
-            for assumption in assumed(&self.loaded.program, found.document.as_ref()) {
+            for assumption in assumed(&self.loaded.query.program, found.document.as_ref()) {
                 if !outcome.assumptions.iter().any(|a| a == assumption) {
                     outcome.assumptions.push(assumption.into());
                 }
@@ -192,7 +193,8 @@ impl Attempt {
         found.document.as_ref().is_some_and(|d| d.trusts_bounds)
     }
 
-    /// What to say beside a proof by abstraction: what the hunts came across, and not what the engine beside it may have met before it was stopped.
+    /// What to say beside a proof by abstraction: what the hunts came across, and not what the
+    /// engine beside it may have met before it was stopped.
     pub(super) fn remarks(&self, outcome: &Outcome) -> Option<Remarks> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         (found.document.is_some() && outcome.is_safe()).then(|| found.remarks.clone())
@@ -227,18 +229,19 @@ fn no_certificate(outcome: &Outcome) -> String {
 
 /// The predicates that a file offers.
 fn offered(loaded: &Loaded) -> Result<Vec<Predicate>, Failure> {
-    if !throng_abstract::offered::offers(&loaded.source) {
+    if !throng_abstract::offered::offers(&loaded.query.source) {
         return Ok(Vec::new());
     }
-    let found = match Variables::of(&loaded.program) {
-        Ok(variables) => throng_abstract::offered::offered(&loaded.source, &variables),
+    let found = match Variables::of(&loaded.query.program) {
+        Ok(variables) => throng_abstract::offered::offered(&loaded.query.source, &variables),
         // There is no abstraction that they could be of use for.
         Err(_) => Ok(Vec::new()),
     };
-    found.map_err(|diagnostics| Rejected { source: loaded.source.clone(), diagnostics }.into())
+    found.map_err(|diagnostics| Rejected { source: loaded.query.source.clone(), diagnostics }.into())
 }
 
-/// The last run of the abstraction that the program does not have, by lines of the C file, and what was tried.
+/// The last run of the abstraction that the program does not have, by lines of the C file, and what
+/// was tried.
 fn where_stuck(round: &Round) -> String {
     let mut text = format!("\n  the last run of the abstraction, in round {}:", round.number);
     const MOST: usize = 40;
@@ -322,8 +325,8 @@ fn words(predicates: &[String], facts: &[String]) -> String {
     )
 }
 
-/// Abstraction beside short hunts and another engine, or before them. The hunts come to their end also if there is a proof, so that what is
-/// said beside it does not depend on who was faster.
+/// Abstraction beside short hunts and another engine, or before them. The hunts come to their end
+/// also if there is a proof, so that what is said beside it does not depend on who was faster.
 pub(super) struct WithAbstraction {
     pub(super) hunt: Option<Hunt>,
     pub(super) then: Box<dyn Algorithm + Send>,
@@ -420,7 +423,7 @@ pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Re
         console.note(&line(round));
         last.clone_from(&round.program);
     };
-    match attempt(&loaded.program, &offered, limits, &mut watch) {
+    match attempt(&loaded.query.program, &offered, limits, &mut watch) {
         Ok(_) => {}
         Err(why) => console.note(&format!("note: {why}")),
     }
@@ -433,11 +436,11 @@ pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Re
 /// Checks a certificate about a program: the properties that it shows.
 pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certification {
     let document = certificate::read(bytes)?;
-    let checked = certificate::check(loaded, &document, limits)?;
+    let checked = certificate::check(&loaded.query, &document, limits)?;
     let limited = limited(loaded)?;
-    let mut assumptions = loaded.assumptions(&Default::default());
-    assumptions.extend(assumed(&loaded.program, Some(&document)).into_iter().map(String::from));
-    let initial = loaded.problem().initial_text;
+    let mut assumptions = loaded.query.assumptions(&Default::default());
+    assumptions.extend(assumed(&loaded.query.program, Some(&document)).into_iter().map(String::from));
+    let initial = loaded.query.problem().initial_text;
     let Checked { predicates, facts } = checked;
     let how = format!(
         "by abstraction, {}, {}{limited}",
@@ -450,9 +453,9 @@ pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certifi
 /// What a certificate about a program is limited to, behind the words that say how it proves; none
 /// stands if the program calls what is not defined.
 pub(super) fn limited(loaded: &Loaded) -> Result<&'static str, Fault> {
-    let undefined: Vec<&str> = loaded.undefined().collect();
+    let undefined: Vec<&str> = loaded.query.undefined().collect();
     match undefined.is_empty() {
-        true if loaded.only_sequential() => Ok(", under sequential consistency"),
+        true if loaded.query.only_sequential() => Ok(", under sequential consistency"),
         true => Ok(""),
         false => {
             Err(Fault::Invalid(format!("the program calls what is not defined: {}", undefined.join(", "))))

@@ -1,5 +1,5 @@
-//! Deadlocks of C programs: ruled out by the order of locks, for any number of threads; else a search of whole configurations, because more threads may make a
-//! deadlock disappear.
+//! Deadlocks of C programs: ruled out by the order of locks, for any number of threads; else a
+//! search of whole configurations, because more threads may make a deadlock disappear.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::abstraction::{Certification, Shown, limited};
 use super::search::{Found, search};
 use super::{Failure, Loaded, Outcome, files};
-use throng::engine::{Algorithm, Answer, Statistics, Watch};
 use throng::report::plural;
 use throng_abstract::certificate::identity;
-use throng_c::Concrete;
-use throng_c::locksets::order::{Order, check_order, order};
 use throng_check::certify::Fault;
+use throng_engine::{Algorithm, Answer, Statistics, Watch};
+use throng_goto::Concrete;
+use throng_goto_check::lock_order::{Order, check_order, order};
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
@@ -24,10 +24,10 @@ const NAME: &str = "lock-order";
 
 /// The order of locks that rules deadlocks out, if nothing else is asked for; it was checked.
 pub(super) fn ordered(loaded: &Loaded) -> Option<Order> {
-    if !loaded.question.deadlock || !loaded.program.asked.is_empty() {
+    if !loaded.query.question.deadlock || !loaded.query.program.asked.is_empty() {
         return None;
     }
-    order(&loaded.program).ok().filter(|order| check_order(&loaded.program, order).is_ok())
+    order(&loaded.query.program).ok().filter(|order| check_order(&loaded.query.program, order).is_ok())
 }
 
 /// The answer of such a proof.
@@ -56,8 +56,9 @@ impl Algorithm for Proved {
     }
 }
 
-/// What the target is called until it is answered: what is called `deadlock` the library answers itself, without these engines and without
-/// knowing that a thread that an assumption stops does not wait.
+/// What the target is called until it is answered: what is called `deadlock` the library answers
+/// itself, without these engines and without knowing that a thread that an assumption stops does
+/// not wait.
 const ASKED: &str = "deadlock of C";
 
 /// Asks about deadlocks that are ruled out.
@@ -97,13 +98,13 @@ struct Document {
 
 /// Writes the certificate of a proof.
 pub(super) fn write(path: &Path, loaded: &Loaded, order: &Order) -> Result<(), Failure> {
-    let name = |&a: &i64| (loaded.program.name_of(a).unwrap_or_default(), a);
+    let name = |&a: &i64| (loaded.query.program.name_of(a).unwrap_or_default(), a);
     let document = Document {
         format: FORMAT.into(),
         version: VERSION,
         tool: format!("throng {}", env!("CARGO_PKG_VERSION")),
-        file: loaded.source.name.clone(),
-        program: identity(loaded),
+        file: loaded.query.source.name.clone(),
+        program: identity(&loaded.query),
         locks: order.locks.iter().map(name).collect(),
         waits: order.waits,
     };
@@ -127,26 +128,27 @@ pub(super) fn certify(loaded: &Loaded, bytes: &[u8]) -> Certification {
         )));
     }
     let invalid = |why: &str| Err(Fault::Invalid(why.into()));
-    if document.program != identity(loaded) {
+    if document.program != identity(&loaded.query) {
         return invalid("it is about another program or another question");
     }
-    if !loaded.question.deadlock || !loaded.program.asked.is_empty() {
+    if !loaded.query.question.deadlock || !loaded.query.program.asked.is_empty() {
         return invalid("it does not answer what is asked");
     }
     let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };
-    check_order(&loaded.program, &order).map_err(Fault::Invalid)?;
+    check_order(&loaded.query.program, &order).map_err(Fault::Invalid)?;
     let limited = limited(loaded)?;
     Ok(Shown {
         properties: vec!["deadlock".into()],
         how: format!("by the order of {}{limited}", plural(order.locks.len() as u64, "lock")),
         sizes: (0, order.waits),
-        initial: loaded.problem().initial_text,
-        assumptions: [loaded.assumptions(&Default::default()), vec![super::locksets::ASSUMED.into()]]
+        initial: loaded.query.problem().initial_text,
+        assumptions: [loaded.query.assumptions(&Default::default()), vec![super::locksets::ASSUMED.into()]]
             .concat(),
     })
 }
 
-/// An engine that answers about deadlocks, as the last target, and leaves the others to another engine.
+/// An engine that answers about deadlocks, as the last target, and leaves the others to another
+/// engine.
 struct WithDeadlock {
     others: Box<dyn Algorithm + Send>,
     verdict: Verdict,
@@ -163,7 +165,8 @@ pub(super) fn also(
     let mut statistics = Statistics::default();
     let verdict = hunt(model, problem, limits, &mut statistics);
     let configs = match &verdict {
-        // The run is checked as one into this configuration; that nothing moves there was found out by the model.
+        // The run is checked as one into this configuration; that nothing moves there was found out
+        // by the model.
         Verdict::Unsafe(trace) => vec![trace.end().clone()],
         _ => Vec::new(),
     };

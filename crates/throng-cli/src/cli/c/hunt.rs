@@ -1,23 +1,27 @@
-//! Short hunts before an engine is asked about a program with a `main`: in the order of steps, then with few interruptions.
+//! Short hunts before an engine is asked about a program with a `main`: in the order of steps, then
+//! with few interruptions.
 //!
-//! The first one has no thread bound of its own. With one, threads that end make room for others, and there may be no end to what two threads at a time can do,
-//! though three show the violation in a few steps.
+//! The first one has no thread bound of its own. With one, threads that end make room for others,
+//! and there may be no end to what two threads at a time can do, though three show the violation in
+//! a few steps.
 
 use super::search::{Found, search};
 use super::switches;
-use throng::engine::{Algorithm, Answer, Statistics, Watch};
-use throng_c::Program;
+use throng_engine::{Algorithm, Answer, Statistics, Watch};
+use throng_goto::Program;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Trace, Verdict};
 
-/// So many configurations are looked at in the order of steps, if threads are created in a loop or not; and with few interruptions.
+/// So many configurations are looked at in the order of steps, if threads are created in a loop or
+/// not; and with few interruptions.
 const MOST: (usize, usize, usize) = (60_000, 10_000, 150_000);
 
 /// So many bytes of shared memory may be kept.
 const ROOM: usize = 100 << 20;
 
-/// Short hunts, bounded by the number of configurations: unless time is short, they see the same in every call.
+/// Short hunts, bounded by the number of configurations: unless time is short, they see the same in
+/// every call.
 pub(super) struct Hunt {
     bound: u32,
     /// How many configurations to look at in the order of steps, and with few interruptions.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Loaded, Outcome};
-use throng::engine::{Algorithm, Answer, Statistics, Watch};
-use throng_c::goto::Violation;
-use throng_c::locksets::{check, locksets};
+use throng_engine::{Algorithm, Answer, Statistics, Watch};
+use throng_goto::program::Violation;
+use throng_goto_check::locksets::{check, locksets};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, SourceProof, Verdict};
@@ -13,13 +13,14 @@ use throng_model::verdict::{Certificate, SourceProof, Verdict};
 /// What answers of this kind are signed with.
 const NAME: &str = "locksets";
 
-/// How many accesses were compared, if only races are asked for and the sets rule them out; that was checked.
+/// How many accesses were compared, if only races are asked for and the sets rule them out; that
+/// was checked.
 pub(super) fn prove(loaded: &Loaded) -> Option<usize> {
-    let only_races = loaded.program.asked == [Violation::Race] && !loaded.question.deadlock;
+    let only_races = loaded.query.program.asked == [Violation::Race] && !loaded.query.question.deadlock;
     if !only_races {
         return None;
     }
-    check(&loaded.program, &locksets(&loaded.program)).ok()
+    check(&loaded.query.program, &locksets(&loaded.query.program)).ok()
 }
 
 /// The answer of such a proof, which compared so many accesses.

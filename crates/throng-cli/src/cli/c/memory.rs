@@ -1,11 +1,12 @@
-//! Memory errors that a search meets: they are violations of a property of their own, whatever was asked.
+//! Memory errors that a search meets: they are violations of a property of their own, whatever was
+//! asked.
 
 use super::hunt::{Hunt, HuntFirst};
 use super::{CheckArgs, Console, Failure, Outcome, Read, settings};
 use throng::Job;
-use throng::engine::exhaust::GaveUp;
-use throng_c::goto::Start;
-use throng_c::question::MEMORY_SAFETY;
+use throng_engine::exhaust::GaveUp;
+use throng_goto::program::Start;
+use throng_goto::question::MEMORY_SAFETY;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
@@ -51,19 +52,20 @@ pub(super) fn refute(
     console: &Console,
     limits: &Limits,
 ) -> Result<(), Failure> {
-    if !read.loaded.program.memory_errors {
+    if !read.loaded.query.program.memory_errors {
         return Ok(());
     }
     let mut problem = read.problem.clone();
     problem.targets = vec![target(read)];
     let nothing = GaveUp(Unknown::Inconclusive("no memory error was met".into()));
     // Where any number of threads start, a few of them are tried.
-    if problem.bound == Bound::Any && matches!(read.loaded.program.start, Start::Any(_)) {
+    if problem.bound == Bound::Any && matches!(read.loaded.query.program.start, Start::Any(_)) {
         problem.bound = Bound::Threads(3);
     }
-    let hunt = Hunt::new(&read.loaded.program, problem.bound);
+    let hunt = Hunt::new(&read.loaded.query.program, problem.bound);
     let engine = HuntFirst { hunt, then: Box::new(nothing) };
-    let job = Job::of(problem).read_from(read.loaded.source.clone()).settings(settings(args)).watch(console);
+    let job =
+        Job::of(problem).read_from(read.loaded.query.source.clone()).settings(settings(args)).watch(console);
     let found = job.check_by(&engine, limits)?;
     let Some(run) = found.trace() else { return Ok(()) };
     match super::unsure_run(read, 0, run) {

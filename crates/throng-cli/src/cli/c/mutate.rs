@@ -42,8 +42,8 @@ impl Subject for CProgram<'_> {
             None => self.read.loaded.clone(),
             Some(n) => mutated(&self.read.loaded, &self.mutants[n])?,
         };
-        let model = loaded.model();
-        let mut problem = loaded.problem_of(model.clone());
+        let model = loaded.query.model();
+        let mut problem = loaded.query.problem_of(model.clone());
         problem.bound = self.read.problem.bound;
         let read = Read { loaded, model, problem };
         let parts = parts::answer(&self.check, read, &self.console, limits)?;

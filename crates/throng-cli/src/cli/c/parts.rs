@@ -1,15 +1,15 @@
-//! Several questions in one call. Each is searched on its own, because a violation of one ends a run, and what lies behind it is not
-//! seen; then the answers are put side by side.
+//! Several questions in one call. Each is searched on its own, because a violation of one ends a
+//! run, and what lies behind it is not seen; then the answers are put side by side.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::abstraction::Attempt;
 use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, locksets};
-use throng::engine::Answer;
-use throng_c::goto::Violation;
-use throng_c::model::Remarks;
-use throng_c::{Concrete, Question};
+use throng_engine::Answer;
+use throng_goto::model::Remarks;
+use throng_goto::program::Violation;
+use throng_goto::{Concrete, Question};
 use throng_model::limits::Limits;
 use throng_model::problem::{Initial, Problem, Target};
 use throng_model::verdict::{Certificate, SourceProof, Taken, Trace, Verdict};
@@ -39,8 +39,8 @@ pub(super) fn answer(
     console: &Console,
     limits: &Limits,
 ) -> Result<Vec<Part>, Failure> {
-    let mut questions = read.loaded.question.singles();
-    if !read.loaded.program.asked.contains(&Violation::Assertion) {
+    let mut questions = read.loaded.query.question.singles();
+    if !read.loaded.query.program.asked.contains(&Violation::Assertion) {
         questions.retain(|q| !q.violations().contains(&Violation::Assertion));
     }
     if questions.len() < 2 {
@@ -57,7 +57,7 @@ pub(super) fn answer(
     let mut alone = plain.clone();
     if plain.len() > 1 {
         // Where none is violated, none hides another.
-        let asked = asking(&read, &together(&read.loaded.question))?;
+        let asked = asking(&read, &together(&read.loaded.query.question))?;
         let mut found = part(args, asked, console, &share(limits))?;
         if found.outcome.is_safe() {
             alone.clear();
@@ -95,8 +95,8 @@ fn together(question: &Question) -> Question {
 
 fn asking(read: &Read, question: &Question) -> Result<Read, Failure> {
     let loaded = read.loaded.asking(question)?;
-    let model = loaded.model();
-    let mut problem = loaded.problem_of(model.clone());
+    let model = loaded.query.model();
+    let mut problem = loaded.query.problem_of(model.clone());
     problem.bound = read.problem.bound;
     Ok(Read { loaded, model, problem })
 }
@@ -133,7 +133,8 @@ pub(super) fn write_certificate(path: &Path, parts: &[Part], console: &Console) 
     }
 }
 
-/// The answers side by side, as one outcome: its model is the disjoint sum of the models of the parts.
+/// The answers side by side, as one outcome: its model is the disjoint sum of the models of the
+/// parts.
 pub(super) fn merge(parts: &[Part]) -> Outcome {
     let mut merged = parts[0].outcome.clone();
     if parts.len() == 1 {
@@ -178,7 +179,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
 
 /// What all answers take for granted, without what one of them has shown.
 fn assumed(parts: &[Part]) -> Vec<String> {
-    let shows_memory = |p: &Part| p.read.loaded.question.memory_safety && p.outcome.is_safe();
+    let shows_memory = |p: &Part| p.read.loaded.query.question.memory_safety && p.outcome.is_safe();
     let memory_safe = parts.iter().any(shows_memory);
     let mut all: Vec<String> = Vec::new();
     for assumption in parts.iter().flat_map(|p| &p.outcome.assumptions) {
@@ -249,7 +250,8 @@ impl Sum {
     }
 }
 
-/// Describes evidence about one of the models, which was checked there unless `--no-check` was given.
+/// Describes evidence about one of the models, which was checked there unless `--no-check` was
+/// given.
 fn summary(proof: &Certificate) -> Certificate {
     let (kind, size) = proof.measure();
     Certificate::OfSource(Arc::new(SourceProof {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Failure, files};
-use throng_c::Question;
+use throng_goto::Question;
 
 /// Asks what a property file says.
 pub(super) fn ask(path: &Path, question: &mut Question) -> Result<(), Failure> {

@@ -6,8 +6,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Concrete, Console, Failure, Loaded, Outcome, files};
-use throng_c::question::MEMORY_SAFETY;
-use throng_c::replay::{self, Ends, Run};
+use throng_c::replay::{self, Ends};
+use throng_goto::question::MEMORY_SAFETY;
+use throng_goto::run::Run;
 use throng_model::verdict::Verdict;
 
 /// How long the compiler and the program may take. The program ends by itself if it does not go on.
@@ -71,7 +72,8 @@ pub(super) fn save(
     }
 }
 
-/// How the program is compiled. A compiled program goes on after most memory errors, unless it looks for them.
+/// How the program is compiled. A compiled program goes on after most memory errors, unless it
+/// looks for them.
 fn flags(ends: Ends) -> Vec<&'static str> {
     let mut flags = vec!["-pthread", "-w"];
     if ends == Ends::MemoryError {
@@ -80,9 +82,11 @@ fn flags(ends: Ends) -> Vec<&'static str> {
     flags
 }
 
-/// Compiles the program in a temporary directory and runs it: whether it ends in the violation, and how it ends.
+/// Compiles the program in a temporary directory and runs it: whether it ends in the violation, and
+/// how it ends.
 pub(super) fn run_it(path: &Path, ends: Ends) -> String {
-    // What the program, or what looks for memory errors, says before it aborts for a reason of its own.
+    // What the program, or what looks for memory errors, says before it aborts for a reason of its
+    // own.
     let is_reason = |line: &&str| match ends {
         Ends::MemoryError => line.contains("ERROR: AddressSanitizer"),
         _ => line.starts_with("replay: thread "),

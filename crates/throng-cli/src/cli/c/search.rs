@@ -1,10 +1,10 @@
-//! A breadth-first search of whole configurations, for what engines do not ask: deadlocks, and short runs of programs that create
-//! threads without bound.
+//! A breadth-first search of whole configurations, for what engines do not ask: deadlocks, and
+//! short runs of programs that create threads without bound.
 
 use std::collections::VecDeque;
 
 use indexmap::IndexMap;
-use throng::engine::Statistics;
+use throng_engine::Statistics;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Taken, Trace, Unknown};
@@ -17,7 +17,8 @@ type Reached = IndexMap<Config, Option<(usize, Step)>>;
 pub(super) enum Found {
     /// Here.
     Run(Trace),
-    /// Nowhere: every configuration within the bound; whether larger ones were left out; whether all steps are known.
+    /// Nowhere: every configuration within the bound; whether larger ones were left out; whether
+    /// all steps are known.
     Nothing(Vec<Config>, bool, Result<(), Incomplete>),
     /// Time, memory or room was up.
     Stopped(Unknown),

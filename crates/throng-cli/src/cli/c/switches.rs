@@ -1,8 +1,9 @@
-//! A hunt that switches between threads as rarely as possible: first runs without interruption, then those that interrupt a thread once, twice, …
-//! Most violations need few interruptions, however many steps they take; a search in the order of steps does not come that far.
+//! A hunt that switches between threads as rarely as possible: first runs without interruption,
+//! then those that interrupt a thread once, twice, … Most violations need few interruptions,
+//! however many steps they take; a search in the order of steps does not come that far.
 
 use indexmap::IndexMap;
-use throng::engine::Statistics;
+use throng_engine::Statistics;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace};
@@ -13,7 +14,8 @@ type Moment = (Config, Option<Local>);
 /// Moments that were reached: from which, by which step.
 type Reached = IndexMap<Moment, Option<(usize, Step)>>;
 
-/// So many moments are looked at without interruptions in each round; twice as many with each interruption more.
+/// So many moments are looked at without interruptions in each round; twice as many with each
+/// interruption more.
 const FIRST: usize = 10_000;
 
 /// Looks at no more than `most` moments, with at most `threads` threads at a time.
@@ -50,8 +52,9 @@ pub(super) fn hunt(
                 if target.is_hit(&config, &*problem.model) {
                     return Some(run(&reached, here));
                 }
-                // What is missing does not matter: this proves nothing. Only the question's own bound keeps threads from being created; beyond `threads`,
-                // steps that create some are not taken.
+                // What is missing does not matter: this proves nothing. Only the question's own
+                // bound keeps threads from being created; beyond `threads`, steps that create some
+                // are not taken.
                 _ = semantics::successors(&*problem.model, &config, problem.bound.threads(), &mut after);
                 after.retain(|(_, next)| next.threads.size() <= threads);
                 let by = |step: &Step| step.take.entries().first().map(|e| e.0);

@@ -1,13 +1,14 @@
-//! Witnesses of SV-COMP: `check --witness FILE` writes one, `certify x.c FILE.yml` looks for a run through one.
+//! Witnesses of SV-COMP: `check --witness FILE` writes one, `certify x.c FILE.yml` looks for a run
+//! through one.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{CheckArgs, Console, Failure, Outcome, Read, files};
 use crate::cli::CertifyArgs;
-use throng_c::Question;
-use throng_c::replay::Run;
 use throng_c::witness::{self, Task, sha256};
+use throng_goto::Question;
+use throng_goto::run::Run;
 use throng_model::verdict::Verdict;
 
 /// Writes a witness of the verdict, if there is one for it.
@@ -22,7 +23,7 @@ pub(super) fn write(
         console.note(&format!("note: no witness was written: {why}"));
         Ok(())
     };
-    let Some(specification) = specification(&read.loaded.question) else {
+    let Some(specification) = specification(&read.loaded.query.question) else {
         return none("the format has no property for what was asked");
     };
     if !args.input.entry.is_empty() || !args.more.is_empty() {
@@ -114,7 +115,7 @@ pub(in super::super) fn certify(args: &CertifyArgs, bytes: &[u8]) -> Result<(Str
         return Ok(("INVALID  the witness is about another file: the hash differs\n".into(), 10));
     }
     let initial = format!("initial: {}\n", read.problem.initial_text);
-    if read.loaded.undefined().next().is_some() {
+    if read.loaded.query.undefined().next().is_some() {
         return Ok((format!("UNKNOWN  the program calls what is not defined\n{initial}"), 1));
     }
     Ok(match witness::follow(&read.loaded, &found) {

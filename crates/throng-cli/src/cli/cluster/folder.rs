@@ -1,7 +1,9 @@
-//! `--checkpoint FOLDER` of `distributed`: each worker's part of the state is a file, and a small file says which state is complete.
+//! `--checkpoint FOLDER` of `distributed`: each worker's part of the state is a file, and a small
+//! file says which state is complete.
 //!
-//! A part is what the worker writes and a checksum over it (CRC-32, four bytes). `throng-cluster.json` is renamed into place once all parts are safely on disk: at any moment it names a
-//! complete state or there is none. All processes must see the same folder.
+//! A part is what the worker writes and a checksum over it (CRC-32, four bytes).
+//! `throng-cluster.json` is renamed into place once all parts are safely on disk: at any moment it
+//! names a complete state or there is none. All processes must see the same folder.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -14,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::CheckArgs;
 use crate::cli::checkpoint::{CHECKSUM, Header, Summing, differs, refused};
 use crate::cli::console::{Failure, complain};
-use throng::engine::distributed::{Fill, Parts, Take};
+use throng_engine::distributed::{Fill, Parts, Take};
 use throng_lang::load::Loaded;
 use throng_model::problem::Problem;
 

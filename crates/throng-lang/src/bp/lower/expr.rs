@@ -293,7 +293,8 @@ impl Lowering {
         })
     }
 
-    /// Takes note that the current statement reads a Boolean variable, whatever becomes of its value.
+    /// Takes note that the current statement reads a Boolean variable, whatever becomes of its
+    /// value.
     fn read(&mut self, name: &str, primed: bool) {
         if let Some(reads) = self.reads.last_mut() {
             reads.push(crate::bp::ast::Read { name: name.into(), primed });

@@ -1,7 +1,8 @@
 //! Numbers as bits that are Boolean expressions, in two's complement, lowest bit first.
 //!
-//! A number knows between which bounds it lies, and has just as many bits as these need: no operation overflows. The bits hold no `*`: an operand
-//! is written down more than once, and every copy must have the same value.
+//! A number knows between which bounds it lies, and has just as many bits as these need: no
+//! operation overflows. The bits hold no `*`: an operand is written down more than once, and every
+//! copy must have the same value.
 
 use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind};
 use crate::source::Span;
@@ -33,7 +34,8 @@ impl Number {
         Number { bits, low: value, high: value }
     }
 
-    /// The number that these bits are, known to be between the bounds; there may be more bits than the bounds need.
+    /// The number that these bits are, known to be between the bounds; there may be more bits than
+    /// the bounds need.
     pub fn new(mut bits: Vec<Expr>, low: i64, high: i64) -> Number {
         bits.truncate(width(low, high));
         Number { bits, low, high }
@@ -114,7 +116,8 @@ impl Number {
         Some(Number { bits: bits.collect(), low, high })
     }
 
-    /// The same number in fewer words, if it is long and reads few variables: sums of sums repeat their operands.
+    /// The same number in fewer words, if it is long and reads few variables: sums of sums repeat
+    /// their operands.
     pub fn compact(self) -> Number {
         const LONG: usize = 64;
         let length: usize = self.bits.iter().map(|b| size(b).0).sum();

@@ -1,7 +1,9 @@
 //! Checks as statements, so that a lowered program can be written down for other tools.
 //!
-//! An assignment that is always possible becomes `atomic { assert(c); x := e; }`. Another statement could block in such a section, and everything with it; it gets
-//! a detour before it, `if * then assert(c); fi`, that a thread can take whenever it is there: some thread can fail it just if some thread can violate the check.
+//! An assignment that is always possible becomes `atomic { assert(c); x := e; }`. Another statement
+//! could block in such a section, and everything with it; it gets a detour before it,
+//! `if * then assert(c); fi`, that a thread can take whenever it is there: some thread can fail it
+//! just if some thread can violate the check.
 
 use std::collections::HashMap;
 
@@ -22,8 +24,9 @@ pub fn plain(mut program: Program) -> Program {
     program
 }
 
-/// Where assignments at the beginning only initialise because all other statements are numbered (IJIT's dialect), makes them initial values of
-/// declarations: the statements that are added here have no numbers.
+/// Where assignments at the beginning only initialise because all other statements are numbered
+/// (IJIT's dialect), makes them initial values of declarations: the statements that are added here
+/// have no numbers.
 fn declare_initial_values(program: &mut Program) {
     let Some(main) = program.functions.iter_mut().find(|f| f.name.name == "main") else { return };
     let mut values: HashMap<String, Initial> = HashMap::new();

@@ -7,7 +7,8 @@ fn codes(text: &str) -> Vec<&'static str> {
     diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect()
 }
 
-/// The shared states, as people see them, that one thread can reach, and whether it can violate an assertion.
+/// The shared states, as people see them, that one thread can reach, and whether it can violate an
+/// assertion.
 fn explore(text: &str) -> (Vec<String>, bool) {
     let (jit, diagnostics) = read(text, &Options { exact_copies: true, ..Options::default() });
     let jit = jit.unwrap_or_else(|| panic!("{diagnostics:?}"));

@@ -1,9 +1,10 @@
 //! Expressions, by precedence climbing.
 //!
-//! Tightest first: `'`, `!` and the sign `-`, `*`, `+` and `-`, `<` `<=` `>` `>=`, `=` and `!=` (all left), `&`, `^`, `|`, `=>` (right), `<=>`
-//! (left), `? :` (right).
-//! Chains of `&`, `^` or `|`, and series such as `a + b - c`, become one flat node, so that a conjunction of thousands of clauses is a shallow
-//! tree. Other tools order `=` and `^` differently; where that would change the meaning, a warning says so.
+//! Tightest first: `'`, `!` and the sign `-`, `*`, `+` and `-`, `<` `<=` `>` `>=`, `=` and `!=`
+//! (all left), `&`, `^`, `|`, `=>` (right), `<=>` (left), `? :` (right). Chains of `&`, `^` or `|`,
+//! and series such as `a + b - c`, become one flat node, so that a conjunction of thousands of
+//! clauses is a shallow tree. Other tools order `=` and `^` differently; where that would change
+//! the meaning, a warning says so.
 
 use super::{Failed, MAX_NESTING, Parsed, Parser};
 use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind, Ident};

@@ -71,7 +71,8 @@ impl Parser<'_> {
         self.bump();
     }
 
-    /// What must follow a statement: `;`, or the end of the block; nothing after `fi`, `od` and `}`.
+    /// What must follow a statement: `;`, or the end of the block; nothing after `fi`, `od` and
+    /// `}`.
     fn separator(&mut self) {
         let optional = matches!(self.previous.tok, Tok::Fi | Tok::Od | Tok::RBrace);
         if optional || self.at(Tok::Semi) || self.at_block_end() {
@@ -393,8 +394,8 @@ impl Parser<'_> {
         StmtKind::Atomic(body, close)
     }
 
-    /// A condition and the keyword behind it. After a mistake in either the body is read all the same: a wrong
-    /// condition must not turn the `fi` into a second error.
+    /// A condition and the keyword behind it. After a mistake in either the body is read all the
+    /// same: a wrong condition must not turn the `fi` into a second error.
     fn condition(&mut self, word: Tok, hint: &str) -> Expr {
         let start = self.span();
         let condition = self.expr();

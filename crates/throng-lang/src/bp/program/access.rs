@@ -1,20 +1,24 @@
-//! What a thread reads and writes now and later: the four sets of Boom, section 7.3, for each point.
+//! What a thread reads and writes now and later: the four sets of Boom, section 7.3, for each
+//! point.
 //!
 //! # Bits
 //!
-//! Shared variables, and the thread's own variables that some statement with `$` touches in *other* threads, each have a bit;
-//! so has the set of waiting threads. With more than 63 of them several share one, which only makes sets larger.
+//! Shared variables, and the thread's own variables that some statement with `$` touches in *other*
+//! threads, each have a bit; so has the set of waiting threads. With more than 63 of them several
+//! share one, which only makes sets larger.
 //!
 //! # What counts as what
 //!
-//! A statement that may refuse to execute (`assume`, `constrain`) writes every variable it mentions: it narrows down what values
-//! they have, and so may disable others (the paper's listing 1). A branch does not: one of its two ways is always open.
+//! A statement that may refuse to execute (`assume`, `constrain`) writes every variable it
+//! mentions: it narrows down what values they have, and so may disable others (the paper's
+//! listing 1). A branch does not: one of its two ways is always open.
 //!
 //! # Threads that never go first
 //!
-//! Executing an assertion, creating or ending a thread, entering an atomic section, waking others, touching others: these are
-//! visible whatever the sets say. So is one point of every cycle of points that are not, or a thread that runs
-//! around such a cycle would keep the others from ever moving.
+//! Executing an assertion, creating or ending a thread, entering an atomic section, waking others,
+//! touching others: these are visible whatever the sets say. So is one point of every cycle of
+//! points that are not, or a thread that runs around such a cycle would keep the others from ever
+//! moving.
 
 use super::expr::{Expr, Var};
 use super::{Edge, EdgeKind, Effect, Program};

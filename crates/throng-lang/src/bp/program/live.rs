@@ -1,26 +1,31 @@
 //! Which variables of a thread can still matter: the others may as well have any value.
 //!
-//! A slot is *live* at a point if its value may be read before it is overwritten, by a condition, by another thread, or for a value of
-//! something that is live in turn (strong liveness; what is not live in this sense is also called faint). `x := !x` alone keeps nothing alive.
+//! A slot is *live* at a point if its value may be read before it is overwritten, by a condition,
+//! by another thread, or for a value of something that is live in turn (strong liveness; what is
+//! not live in this sense is also called faint). `x := !x` alone keeps nothing alive.
 //!
 //! # Forgetting
 //!
-//! Models leave a variable open where it is not live. Two states that differ only there can do the same and stay alike, so
-//! no assertion, label or invariant depends on it; but a list of thread states with all values does.
+//! Models leave a variable open where it is not live. Two states that differ only there can do the
+//! same and stay alike, so no assertion, label or invariant depends on it; but a list of thread
+//! states with all values does.
 //!
 //! # Copies
 //!
-//! `start_thread` copies the parent's variables. A variable that is still free would then be free in both, although parent and
-//! child must agree. So a spawn fixes its value, but only if both can still read it: otherwise the difference is unobservable, and 2ⁿ
-//! cases of n variables that are never read are one.
+//! `start_thread` copies the parent's variables. A variable that is still free would then be free
+//! in both, although parent and child must agree. So a spawn fixes its value, but only if both can
+//! still read it: otherwise the difference is unobservable, and 2ⁿ cases of n variables that are
+//! never read are one.
 //!
-//! What that loses: the value of a variable that its thread never reads again is then not tied to what became of the copy. No
-//! verdict depends on it, but a list of thread states with all values does.
+//! What that loses: the value of a variable that its thread never reads again is then not tied to
+//! what became of the copy. No verdict depends on it, but a list of thread states with all values
+//! does.
 
 use super::expr::{Expr, Var};
 use super::{Edge, Effect, Program};
 
-/// Makes every spawn fix the variables that parent and child can both still read; all of them if `exact`.
+/// Makes every spawn fix the variables that parent and child can both still read; all of them if
+/// `exact`.
 pub fn resolve_copies(program: &mut Program, exact: bool) {
     if !program.spawns() {
         return;

@@ -1,7 +1,8 @@
-//! Programs with transfers: one loop, the local state in local bits, bystanders moved by passive assignments `x$`.
+//! Programs with transfers: one loop, the local state in local bits, bystanders moved by passive
+//! assignments `x$`.
 //!
-//! A move is one assignment. A child copies its parent's locals, so the parent takes on the child's for a moment,
-//! inside an atomic section.
+//! A move is one assignment. A child copies its parent's locals, so the parent takes on the child's
+//! for a moment, inside an atomic section.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -63,7 +64,8 @@ fn edge(program: &Program<'_>, locals: &Bits, step: &Step, text: &mut String) {
     let _ = writeln!(text, "e{label}: {} & {relation};\n    goto loop;", guarded(&changes, &guard));
 }
 
-/// Where each bystander may go: the listed ones to one of their fates, all others nowhere. No thread is left without a choice.
+/// Where each bystander may go: the listed ones to one of their fates, all others nowhere. No
+/// thread is left without a choice.
 fn relation(locals: &Bits, fates: &[(Local, Fate)]) -> String {
     let mut goes: BTreeMap<Local, Vec<String>> = BTreeMap::new();
     for &(p, fate) in fates {

@@ -1,4 +1,5 @@
-//! Pages for lists of thread states: `reach` and `cutoff`. They need no script; the browser's own search finds everything.
+//! Pages for lists of thread states: `reach` and `cutoff`. They need no script; the browser's own
+//! search finds everything.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -41,7 +41,8 @@ struct Lines {
     dead: Vec<u32>,
 }
 
-/// Sets of shared states, and how many threads in which set of local states; for configurations all sets are singletons.
+/// Sets of shared states, and how many threads in which set of local states; for configurations all
+/// sets are singletons.
 #[derive(Serialize)]
 struct Member {
     /// Indices into `shared`.

@@ -1,6 +1,6 @@
-//! A run for the page, small enough that thousands of steps are a few hundred kilobytes: every state and statement is written
-//! once and referred to by number, and a step says only what it changes, with the old value beside the new one, so that the
-//! page can go back as well as forward.
+//! A run for the page, small enough that thousands of steps are a few hundred kilobytes: every
+//! state and statement is written once and referred to by number, and a step says only what it
+//! changes, with the old value beside the new one, so that the page can go back as well as forward.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;

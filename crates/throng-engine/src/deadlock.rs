@@ -1,0 +1,491 @@
+//! Deadlocks: configurations in which no thread can move although some thread has not ended
+//! ([`throng_model::deadlock`]); and threads that are stuck ([`throng_model::stuck`]).
+//!
+//! Neither is upward closed: one more thread may move, and wake the others. So nothing that covers
+//! configurations finds them. There are two ways:
+//!
+//! - *Search*: every configuration with at most 1, 2, 3, … threads is visited and looked at. Where
+//!   that comes to an end (a thread bound, or a number of threads that no step raises), it is
+//!   exact, and the set of what was visited is the proof; else it finds the deadlocks with the
+//!   fewest threads and never ends.
+//! - *Proof*, for any number of threads: in a deadlock with shared state s, all threads are in
+//!   local states that occur with s and in which a thread can be stuck. For each of these a vector
+//!   is sought, by a linear program over the steps that views allow, that no step increases and
+//!   that is too large there: `the lock is taken` minus `threads that hold it` (thread-state
+//!   equations, with zeros for all local states that can move). It may be negative where no thread
+//!   is. The rule is in `throng_check::rules`. That no thread is stuck at some place is proved
+//!   where views show that a thread there can always move by itself.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::equations::{exact, lp};
+use super::facts::{FactStore, Facts};
+use super::levels::Levels;
+use super::{Progress, Statistics, Watch};
+use throng_model::deadlock::{deadlocked, may_be_stuck, moves_by_itself};
+use throng_model::limits::{Limits, Ticker};
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::stuck::Stuck;
+use throng_model::verdict::{Certificate, Relative, Taken, Trace, Unknown, Vector, Verdict};
+use throng_model::{Config, Local, Shared, Step, semantics};
+
+/// What is done about deadlocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Search a little, then look for a proof, then search on.
+    Both,
+    /// Search only.
+    Search,
+    /// Proof only.
+    Proof,
+    /// Decision diagrams, where the number of threads is bounded.
+    #[cfg(feature = "symbolic")]
+    Symbolic,
+}
+
+/// What was found about deadlocks.
+pub struct Found {
+    /// What was asked, with what was found, if anything, as something to cover.
+    pub target: Target,
+    /// The answer.
+    pub verdict: Verdict,
+    /// What answered.
+    pub by: &'static str,
+    /// What the search did.
+    pub statistics: Statistics,
+}
+
+impl Found {
+    /// Nothing.
+    pub fn unknown(target: &Target, by: &'static str, why: Unknown) -> Found {
+        let (verdict, statistics) = (Verdict::Unknown(why), Statistics::default());
+        Found { target: target.clone(), verdict, by, statistics }
+    }
+}
+
+/// Products with more configurations are not looked at.
+#[cfg(feature = "symbolic")]
+const MOST_OF_A_PRODUCT: usize = 1 << 20;
+
+/// Work before a proof is tried, in ticks.
+const FIRST: u64 = 1 << 18;
+
+/// Looks for what `target` asks for: deadlocks, or threads that are stuck.
+pub fn find(
+    problem: &Problem,
+    target: &Target,
+    method: Method,
+    most: Option<u32>,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Found {
+    let mut search = Search::new(problem, target, most);
+    let mut by = "explicit";
+    let prove = |limits: &Limits| match target.is_stuck() {
+        true => prove_free(problem, target, limits),
+        false => prove(problem, limits),
+    };
+    let prover = if target.is_stuck() { "views" } else { "equations" };
+    let done = match (problem.model.blocking(), problem.model.is_exact() && !target.is_stuck()) {
+        (Some(why), false) => {
+            let what = if target.is_stuck() { "stuck threads" } else { "deadlocks" };
+            Err(Unknown::NotForThisModel(format!("{what} cannot be asked about: {why}")))
+        }
+        _ => match method {
+            Method::Search => search.run(limits, watch),
+            #[cfg(feature = "symbolic")]
+            Method::Symbolic => {
+                by = "symbolic";
+                by_diagrams(problem, target, limits, watch, &mut search)
+            }
+            Method::Proof => prove(limits).and_then(|proof| proved(target, proof)),
+            Method::Both => match search.run(&limits.part().work(FIRST), watch) {
+                Err(why @ (Unknown::Work | Unknown::Bound(_))) => match prove(limits) {
+                    Ok(Some(proof)) => {
+                        by = prover;
+                        Ok(Verdict::Safe(proof))
+                    }
+                    Ok(None) | Err(_) if why == Unknown::Work => search.run(limits, watch),
+                    Ok(None) | Err(_) => Err(why),
+                },
+                done => done,
+            },
+        },
+    };
+    if method == Method::Proof {
+        by = prover;
+    }
+    let so_far = search.complete_up_to;
+    let verdict = done.unwrap_or_else(|why| {
+        Verdict::Unknown(match (so_far, why) {
+            (Some(n), why) if search.searched => {
+                let threads = if n == 1 { "1 thread".into() } else { format!("{n} threads") };
+                Unknown::Inconclusive(format!("none with up to {threads}; {why}"))
+            }
+            (_, why) => why,
+        })
+    });
+    let mut answered = target.clone();
+    answered.configs.splice(0..0, search.found);
+    Found { target: answered, verdict, by, statistics: search.statistics }
+}
+
+fn proved(target: &Target, proof: Option<Certificate>) -> Result<Verdict, Unknown> {
+    let none = match target.is_stuck() {
+        true => {
+            "views do not show that a thread there can always move by itself, which need not mean that it can be stuck"
+        }
+        false => {
+            "no vectors show that a thread can always move, which need not mean that there is a deadlock"
+        }
+    };
+    proof.map(Verdict::Safe).ok_or_else(|| Unknown::Inconclusive(none.into()))
+}
+
+/// What the engine `symbolic` reaches, looked at as a whole.
+#[cfg(feature = "symbolic")]
+fn by_diagrams(
+    problem: &Problem,
+    target: &Target,
+    limits: &Limits,
+    watch: &dyn Watch,
+    search: &mut Search<'_>,
+) -> Result<Verdict, Unknown> {
+    use super::{Algorithm, symbolic::Symbolic};
+    if problem.bound == Bound::Any && problem.fixed_threads().is_none() {
+        let why =
+            "`symbolic` decides deadlocks and stuck threads only where the number of threads is bounded";
+        return Err(Unknown::NotForThisModel(why.into()));
+    }
+    let symbolic = Symbolic { por: false, shortest: false, ..Symbolic::default() };
+    let mut ask = |configs: Vec<Config>| {
+        let asked = Problem { targets: vec![Target { configs, ..target.clone() }], ..problem.clone() };
+        let mut answer = symbolic.run(&asked, limits, watch);
+        search.statistics = answer.statistics;
+        answer.verdicts.remove(0)
+    };
+    let products = match ask(Vec::new()) {
+        Verdict::Safe(Certificate::Products(products)) => products,
+        Verdict::Unknown(why) => return Err(why),
+        _ => return Err(Unknown::Inconclusive("not everything that can be reached is known".into())),
+    };
+    let all = products.all(MOST_OF_A_PRODUCT);
+    let all = all.ok_or_else(|| Unknown::Inconclusive("a product of sets is too large to look at".into()))?;
+    let (model, bound, mut ticker) = (&*problem.model, problem.bound.threads(), Ticker::new(limits));
+    let found = match target.is_stuck() {
+        true => Stuck::new(model, target, bound, None).find(all.iter(), &mut ticker)?.map(|found| found.0),
+        false => {
+            let each = all.iter().map(|config| {
+                ticker.ticks(16)?;
+                Ok(deadlocked(model, config, bound)?)
+            });
+            each.collect::<Result<Vec<_>, Unknown>>()?.into_iter().flatten().min_by_key(|c| c.threads.size())
+        }
+    };
+    let Some(found) = found else { return Ok(Verdict::Safe(Certificate::Products(products))) };
+    let run = ask(vec![found.clone()]);
+    search.found = Some(found);
+    match run {
+        Verdict::Safe(_) => Err(Unknown::Inconclusive("a configuration was found, but no run to it".into())),
+        Verdict::Unknown(why) => Err(why),
+        run => Ok(run),
+    }
+}
+
+/// A search that can be resumed after its share of work is used up.
+struct Search<'p> {
+    problem: &'p Problem,
+    target: &'p Target,
+    /// Give up beyond this many threads.
+    most: Option<u32>,
+    /// What was visited, with the configuration before and the step.
+    visited: IndexMap<Config, Option<(usize, Step)>, FxBuildHasher>,
+    /// The next to be looked at.
+    next: usize,
+    level: Option<u32>,
+    /// Configurations that are too large for this level, with where they come from.
+    later: Vec<(Config, (usize, Step))>,
+    complete_up_to: Option<u32>,
+    searched: bool,
+    /// The deadlock, or the configuration with a stuck thread, that was found.
+    found: Option<Config>,
+    statistics: Statistics,
+}
+
+impl<'p> Search<'p> {
+    fn new(problem: &'p Problem, target: &'p Target, most: Option<u32>) -> Search<'p> {
+        Search {
+            problem,
+            target,
+            most,
+            visited: IndexMap::default(),
+            next: 0,
+            level: None,
+            later: Vec::new(),
+            complete_up_to: None,
+            searched: false,
+            found: None,
+            statistics: Statistics::default(),
+        }
+    }
+
+    fn run(&mut self, limits: &Limits, watch: &dyn Watch) -> Result<Verdict, Unknown> {
+        self.searched = true;
+        let levels = Levels::new(self.problem);
+        let mut ticker = Ticker::new(limits);
+        loop {
+            if let Some(level) = self.level {
+                if let Some(found) = self.finish_level(level, &mut ticker, watch)? {
+                    return Ok(found);
+                }
+                if let Some(found) = self.find_stuck(level, &mut ticker)? {
+                    return Ok(found);
+                }
+                self.complete_up_to = Some(level);
+            }
+            let pruned = self.later.iter().map(|l| l.0.threads.size()).min();
+            let next = match levels.next(self.level, pruned) {
+                Some(next) => next,
+                // What happens at the bound itself differs from what happens below it.
+                None => match levels.last().filter(|&last| self.level.is_none_or(|level| level < last)) {
+                    Some(last) => last,
+                    None if levels.last().is_some() || self.later.is_empty() => {
+                        let all = self.visited.keys().cloned().collect();
+                        return Ok(Verdict::Safe(Certificate::Closed(Arc::new(all))));
+                    }
+                    None => return Err(Unknown::uncountable()),
+                },
+            };
+            if let Some(most) = self.most.filter(|&most| next > most) {
+                return Err(Unknown::Bound(most));
+            }
+            self.begin_level(next, &levels)?;
+        }
+    }
+
+    /// Prepares the next level; on the way to it, nothing is lost if the search stops.
+    fn begin_level(&mut self, level: u32, levels: &Levels) -> Result<(), Unknown> {
+        let before = self.level.filter(|_| !self.is_last(level));
+        if self.is_last(level) {
+            // At the bound `start_thread` acts like `skip`: all steps are taken anew.
+            self.visited.clear();
+            self.later.clear();
+            self.next = 0;
+        }
+        let mut starts = Vec::new();
+        levels.starts(before, level, &mut |config| {
+            starts.push(config);
+            Ok(())
+        })?;
+        for config in starts {
+            self.visited.entry(config).or_insert(None);
+        }
+        let (now, later): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.later).into_iter().partition(|l| l.0.threads.size() <= level);
+        self.later = later;
+        for (config, from) in now {
+            self.visited.entry(config).or_insert(Some(from));
+        }
+        self.level = Some(level);
+        Ok(())
+    }
+
+    /// Whether the bound on threads is reached, so that steps create none.
+    fn is_last(&self, level: u32) -> bool {
+        self.problem.bound.threads() == Some(level)
+    }
+
+    /// Looks at everything that is open in a level; a deadlock, if there is one.
+    fn finish_level(
+        &mut self,
+        level: u32,
+        ticker: &mut Ticker,
+        watch: &dyn Watch,
+    ) -> Result<Option<Verdict>, Unknown> {
+        let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
+        let counted = !matches!(self.problem.bound, Bound::Tokens(_));
+        let mut after = Vec::new();
+        while let Some((config, _)) = self.visited.get_index(self.next) {
+            let config = config.clone();
+            ticker.ticks(16)?;
+            if self.next.is_multiple_of(4096) {
+                watch.progress(&Progress {
+                    engine: "explicit",
+                    phase: format!("{}, up to {level} threads", self.target.name),
+                    configurations: self.visited.len() as u64,
+                    frontier: (self.visited.len() - self.next) as u64,
+                });
+            }
+            if self.target.is_deadlock()
+                && let Some(stuck) = deadlocked(model, &config, bound)?
+            {
+                self.found = Some(stuck);
+                return Ok(Some(Verdict::Unsafe(self.trace(self.next))));
+            }
+            after.clear();
+            semantics::successors(model, &config, bound.filter(|_| self.is_last(level)), &mut after)?;
+            ticker.ticks(8 * after.len() as u32)?;
+            for (step, config) in after.drain(..) {
+                if !config.threads.is_countable() {
+                    return Err(Unknown::uncountable());
+                }
+                self.statistics.steps += 1;
+                if counted && config.threads.size() > level {
+                    self.later.push((config, (self.next, step)));
+                } else {
+                    let from = self.next;
+                    self.visited.entry(config).or_insert_with(|| Some((from, step)));
+                }
+            }
+            self.next += 1;
+            self.statistics.configurations = self.visited.len() as u64;
+        }
+        Ok(None)
+    }
+
+    /// A thread that is stuck in a configuration of a level that was gone through.
+    fn find_stuck(&mut self, level: u32, ticker: &mut Ticker) -> Result<Option<Verdict>, Unknown> {
+        if !self.target.is_stuck() {
+            return Ok(None);
+        }
+        let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
+        let stuck = Stuck::new(model, self.target, bound.filter(|_| self.is_last(level)), Some(level));
+        let Some((config, at)) = stuck.find(self.visited.keys(), ticker)? else { return Ok(None) };
+        self.found = Some(config);
+        Ok(Some(Verdict::Unsafe(self.trace(at))))
+    }
+
+    /// The run to a configuration that was visited.
+    fn trace(&self, mut at: usize) -> Trace {
+        let mut steps = Vec::new();
+        loop {
+            let Some((config, from)) = self.visited.get_index(at) else { unreachable!("it was visited") };
+            match from {
+                Some((before, step)) => {
+                    steps.push(Taken { step: step.clone(), after: config.clone() });
+                    at = *before;
+                }
+                None => {
+                    steps.reverse();
+                    return Trace { start: config.clone(), steps };
+                }
+            }
+        }
+    }
+}
+
+/// A proof that a thread in the states of `target` can always move by itself, if that is so.
+fn prove_free(problem: &Problem, target: &Target, limits: &Limits) -> Result<Option<Certificate>, Unknown> {
+    let facts = FactStore::default().get_or_find(problem, limits)?;
+    let stuck = Stuck::new(&*problem.model, target, None, None);
+    let mut ticker = Ticker::new(limits);
+    for (s, there) in facts.singles() {
+        for &l in there {
+            ticker.ticks(16)?;
+            if stuck.may_stay(s, l)? {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(Certificate::Views(facts.views().clone())))
+}
+
+/// A proof that any number of threads has no deadlock, if one is found.
+fn prove(problem: &Problem, limits: &Limits) -> Result<Option<Certificate>, Unknown> {
+    let model = &*problem.model;
+    if problem.bound != Bound::Any || model.blocking().is_some() {
+        return Ok(None);
+    }
+    let facts = FactStore::default().get_or_find(problem, limits)?;
+    let system = lp::Equations::new(problem, &facts);
+    let mut ticker = Ticker::new(limits);
+    let mut known: Vec<Weighted> = Vec::new();
+    let mut states: Vec<(Shared, &[Local])> = facts.singles().collect();
+    states.sort_unstable();
+    for (s, there) in states {
+        if moves_by_itself(model, s)? {
+            continue;
+        }
+        let mut stuck: Vec<Local> = Vec::new();
+        for &l in there {
+            ticker.ticks(16)?;
+            if may_be_stuck(model, s, l)? {
+                stuck.push(l);
+            }
+        }
+        for &l in stuck.iter().filter(|l| !model.has_ended(**l)) {
+            let together =
+                |other: &Local| !facts.rules_out(&Config::new(s, [l, *other].into_iter().collect()));
+            let others: Vec<Local> = stuck.iter().copied().filter(together).collect();
+            ticker.ticks(8 * others.len() as u32 + 1)?;
+            if known.iter().any(|w| w.excludes(s, l, &others)) {
+                continue;
+            }
+            let Some(numbers) = system.without_movers(problem, s, l, &others, limits)? else {
+                return Ok(None);
+            };
+            let found = exact::vectors(&numbers)
+                .filter_map(|vector| Weighted::new(problem, &facts, system.vector(&vector)))
+                .find(|w| w.excludes(s, l, &others));
+            match found {
+                Some(vector) => known.push(vector),
+                None => return Ok(None),
+            }
+        }
+    }
+    let vectors = known.into_iter().map(|w| w.vector).collect();
+    let relative = Relative { views: facts.views().clone(), vectors, basis: Vec::new() };
+    Ok(Some(Certificate::Relative(Arc::new(relative))))
+}
+
+/// A vector that no possible step increases; it may be negative.
+struct Weighted {
+    vector: Vector,
+    shared: FxHashMap<Shared, i64>,
+    locals: FxHashMap<Local, i64>,
+    most: i128,
+}
+
+impl Weighted {
+    fn new(problem: &Problem, facts: &Facts, vector: Vector) -> Option<Weighted> {
+        let shared = vector.shared.iter().copied().collect();
+        let locals = vector.locals.iter().copied().collect();
+        let mut weighted = Weighted { vector, shared, locals, most: i128::MIN };
+        for family in &problem.initial {
+            if family.any.iter().any(|&l| weighted.of_local(l) > 0) {
+                return None;
+            }
+            let start = weighted.value(family.shared, family.threads.entries());
+            weighted.most = weighted.most.max(start);
+        }
+        let kept = |step: &Step| {
+            let arrived = weighted.value(step.to, step.put.entries()) + weighted.of_all(step.spawn.entries());
+            arrived <= weighted.value(step.from, step.take.entries())
+                && facts
+                    .fates(step)
+                    .all(|(before, after)| weighted.of_local(after) <= weighted.of_local(before))
+        };
+        facts.steps().iter().all(kept).then_some(weighted)
+    }
+
+    fn of_local(&self, l: Local) -> i128 {
+        self.locals.get(&l).copied().unwrap_or(0).into()
+    }
+
+    fn of_all(&self, threads: &[(Local, u32)]) -> i128 {
+        threads.iter().map(|&(l, n)| self.of_local(l) * i128::from(n)).sum()
+    }
+
+    fn value(&self, s: Shared, threads: &[(Local, u32)]) -> i128 {
+        i128::from(self.shared.get(&s).copied().unwrap_or(0)) + self.of_all(threads)
+    }
+
+    /// Whether it says that no configuration with `s` has a thread at `l` and all its threads at
+    /// `l` and `others`.
+    fn excludes(&self, s: Shared, l: Local, others: &[Local]) -> bool {
+        self.value(s, &[(l, 1)]) > self.most && others.iter().all(|&other| self.of_local(other) >= 0)
+    }
+}

@@ -1,0 +1,202 @@
+//! What a breadth-first search expands next: one layer after another, and in a layer a few
+//! configurations of each part of the store in turn.
+//!
+//! Every part of a store has a part of the layer, in the order in which it was found. Taking turns
+//! comes close to the order in which the whole layer was found, and what was found together leads
+//! to the same configurations: look-ups then find them in the cache. What comes next depends on the
+//! store alone, not on how many configurations are expanded before their successors are stored.
+
+use std::ops::Range;
+
+use super::pack;
+use super::store::{Id, Store};
+use throng_model::packed::shards::{Shards, TURN};
+
+/// How far a search has come in its layer.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    /// For each part, what is left of the layer. What is stored behind it is of the next layer.
+    left: Vec<Range<usize>>,
+    /// Whose turn it is: a part of which something is left, if anything is.
+    part: usize,
+    /// How many configurations of the turn have been taken.
+    taken: usize,
+}
+
+/// Configurations of one part, as a range of places.
+pub struct Turn {
+    /// The part.
+    pub part: usize,
+    /// Where they are in it.
+    pub places: Range<usize>,
+}
+
+impl Queue {
+    /// The first configuration, if there is one.
+    pub fn front(&self) -> Option<Id> {
+        let left = self.left.get(self.part).filter(|left| !left.is_empty())?;
+        Some(Shards::id(self.part, left.start))
+    }
+
+    /// Takes the first configuration, whose packed form has so many bytes.
+    pub fn pop(&mut self, length: usize) {
+        let left = &mut self.left[self.part];
+        left.start = Store::after(left.start as Id, length);
+        self.taken += 1;
+        if self.taken >= TURN || left.start >= left.end {
+            self.next_turn();
+        }
+    }
+
+    /// Takes what is left of the first turn, if anything is.
+    pub fn pop_turn(&mut self, store: &Shards) -> Option<Turn> {
+        let (part, start) = (self.part, self.left.get(self.part)?.start);
+        let mut end = start;
+        while self.part == part
+            && let Some(id) = self.front()
+        {
+            let length = pack::length(store.packed(id));
+            end = Store::after(end as Id, length);
+            let last = self.taken + 1 >= TURN;
+            self.pop(length);
+            if last {
+                break;
+            }
+        }
+        (start < end).then_some(Turn { part, places: start..end })
+    }
+
+    /// How many units of the store the rest of the layer takes.
+    pub fn units_left(&self) -> usize {
+        self.left.iter().map(Range::len).sum()
+    }
+
+    /// For each part, where the layer ends.
+    pub fn ends(&self, parts: usize) -> Vec<usize> {
+        if self.left.is_empty() { vec![0; parts] } else { self.left.iter().map(|left| left.end).collect() }
+    }
+
+    /// Begins the next layer: what has been stored behind these places. Says whether that is
+    /// anything.
+    pub fn begin(&mut self, from: &[usize], store: &Shards) -> bool {
+        let left = from.iter().zip(store.ends()).map(|(&start, end)| start..end).collect();
+        *self = Queue { left, part: from.len() - 1, taken: 0 };
+        self.next_turn();
+        self.front().is_some()
+    }
+
+    /// Gives the turn to the next part of which something is left.
+    fn next_turn(&mut self) {
+        self.taken = 0;
+        for _ in 0..self.left.len() {
+            self.part = (self.part + 1) % self.left.len();
+            if !self.left[self.part].is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Its state as numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        let places = self.left.iter().flat_map(|left| [left.start, left.end]);
+        [self.left.len(), self.part, self.taken].into_iter().chain(places).map(|n| n as u64)
+    }
+
+    /// The queue with these numbers, if there can be one for such a store.
+    pub fn from_numbers<E>(
+        store: &Shards,
+        mut number: impl FnMut() -> Result<u64, E>,
+    ) -> Result<Option<Queue>, E> {
+        let (parts, part, taken) = (number()? as usize, number()? as usize, number()? as usize);
+        // A search that has not begun has no layer.
+        let ends = if parts == 0 { Vec::new() } else { store.ends() };
+        let mut left = Vec::new();
+        for &end in &ends {
+            let range = number()? as usize..number()? as usize;
+            if range.start > range.end || range.end > end {
+                return Ok(None);
+            }
+            left.push(range);
+        }
+        let fits = parts == ends.len() && part < parts.max(1) && taken < TURN;
+        Ok(fits.then_some(Queue { left, part, taken }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_model::packed::pack::Packer;
+    use throng_model::packed::store::{ROOT, hash};
+
+    fn filled(store: &mut Shards, numbers: Range<u32>) {
+        let mut packer = Packer::default();
+        for i in numbers {
+            let packed = packer.pack(i % 5, &[(i / 5, i % 3 + 1)]);
+            store.insert(packed, hash(packed), ROOT).expect("there is room");
+        }
+    }
+
+    fn all(mut queue: Queue, store: &Shards) -> Vec<Id> {
+        let mut ids = Vec::new();
+        while let Some(id) = queue.front() {
+            ids.push(id);
+            queue.pop(pack::length(store.packed(id)));
+        }
+        ids
+    }
+
+    #[test]
+    fn every_configuration_of_the_layer_comes_once_and_in_the_same_order() {
+        let mut store = Shards::new(&None);
+        filled(&mut store, 0..2000);
+        let [from] = store.spread([0]).expect("there is room");
+        let mut queue = Queue::default();
+        assert!(queue.begin(&from, &store));
+        // The next layer.
+        filled(&mut store, 2000..3000);
+        let ids = all(queue.clone(), &store);
+        assert_eq!(ids.len(), 2000);
+        // The same in turns, some of which were begun one by one.
+        let mut turns = queue.clone();
+        let mut again = Vec::new();
+        for round in 0.. {
+            if round % 3 == 0
+                && let Some(id) = turns.front()
+            {
+                again.push(id);
+                turns.pop(pack::length(store.packed(id)));
+            }
+            let Some(turn) = turns.pop_turn(&store) else { break };
+            let mut at = turn.places.start;
+            let mut length = 0;
+            while at < turn.places.end {
+                again.push(Shards::id(turn.part, at));
+                at = Store::after(at as Id, pack::length(store.packed(Shards::id(turn.part, at))));
+                length += 1;
+            }
+            assert!((1..=TURN).contains(&length));
+        }
+        assert_eq!(again, ids);
+        assert!(turns.front().is_none() && turns.units_left() == 0);
+        // What is left comes back from its numbers.
+        let mut numbers = queue.numbers();
+        let back = Queue::from_numbers(&store, || numbers.next().ok_or(())).expect("enough numbers");
+        assert_eq!(all(back.expect("it fits"), &store), ids);
+        assert!(matches!(Queue::from_numbers::<()>(&store, || Ok(7)), Ok(None)));
+        let from = turns.ends(store.parts());
+        assert!(turns.begin(&from, &store));
+        assert_eq!(all(turns.clone(), &store).len(), 1000);
+    }
+
+    #[test]
+    fn one_part_is_in_its_order() {
+        let mut store = Shards::new(&None);
+        filled(&mut store, 0..300);
+        let mut queue = Queue::default();
+        assert!(queue.front().is_none() && queue.begin(&queue.ends(1), &store));
+        assert!(all(queue.clone(), &store).into_iter().eq(store.ids()));
+        let ends = queue.ends(1);
+        assert!(!queue.begin(&ends, &store));
+    }
+}

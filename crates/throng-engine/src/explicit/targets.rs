@@ -1,0 +1,125 @@
+//! Which targets a new configuration may hit, without looking at all of them.
+//!
+//! Every bad configuration is *watched* through one of its local states, the one that the fewest
+//! others contain: a configuration that hits it has a thread there (or in a state that meets it).
+//! So a configuration looks only at what is watched at its own thread states, and these lists are
+//! kept per thread state.
+//!
+//! A second filter is per step. No stored configuration hits an open target, so a step that leaves
+//! the shared state alone can only hit through a thread that it brings, and one that changes it
+//! only what is bad in the new one.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use throng_model::problem::Target;
+use throng_model::{Bystanders, Config, Local, Model, Shared, Step};
+
+/// All targets, indexed.
+pub struct Targets {
+    model: Arc<dyn Model>,
+    bads: Vec<Bad>,
+    /// Exact models only: the bad configurations of each shared state.
+    by_shared: FxHashMap<Shared, Vec<u32>>,
+    /// Exact models only: the bad configurations watched at each thread state.
+    by_watch: FxHashMap<(Shared, Local), Vec<u32>>,
+    /// Exact models only: thread states that occur in a bad configuration.
+    touched: FxHashSet<(Shared, Local)>,
+}
+
+/// One bad configuration.
+pub struct Bad {
+    /// The target it belongs to.
+    pub target: usize,
+    /// Every configuration that covers this is bad.
+    pub config: Config,
+    /// The local state through which it is watched; none if no thread is asked for.
+    pub watched: Option<Local>,
+    /// Whether one thread is all it asks for.
+    pub single: bool,
+}
+
+impl Targets {
+    /// Indexes `targets`.
+    pub fn new(model: Arc<dyn Model>, targets: &[Target]) -> Targets {
+        let mut popularity: FxHashMap<(Shared, Local), u32> = FxHashMap::default();
+        for bad in targets.iter().flat_map(|t| &t.configs) {
+            for &(l, _) in bad.threads.entries() {
+                *popularity.entry((bad.shared, l)).or_default() += 1;
+            }
+        }
+        let mut index = Targets {
+            model,
+            bads: Vec::new(),
+            by_shared: FxHashMap::default(),
+            by_watch: FxHashMap::default(),
+            touched: FxHashSet::default(),
+        };
+        for (target, t) in targets.iter().enumerate() {
+            for config in &t.configs {
+                let rarest =
+                    config.threads.entries().iter().min_by_key(|e| popularity[&(config.shared, e.0)]);
+                let watched = rarest.map(|e| e.0);
+                let single = config.threads.size() == 1;
+                index.add(Bad { target, config: config.clone(), watched, single });
+            }
+        }
+        index
+    }
+
+    /// Bad configuration number `i`.
+    pub fn bad(&self, i: u32) -> &Bad {
+        &self.bads[i as usize]
+    }
+
+    /// All bad configurations.
+    pub fn bads(&self) -> &[Bad] {
+        &self.bads
+    }
+
+    /// The bad configurations whose shared state may be `s`.
+    pub fn at_shared(&self, s: Shared) -> Vec<u32> {
+        if self.model.is_exact() {
+            return self.by_shared.get(&s).cloned().unwrap_or_default();
+        }
+        let meets = |&i: &u32| self.model.meets_shared(s, self.bad(i).config.shared);
+        (0..self.bads.len() as u32).filter(meets).collect()
+    }
+
+    /// Those of them that are watched at `l`; `at_shared` is what [`Targets::at_shared`] says about
+    /// `s`.
+    pub fn watched_at(&self, s: Shared, l: Local, at_shared: &[u32]) -> Vec<u32> {
+        if self.model.is_exact() {
+            return self.by_watch.get(&(s, l)).cloned().unwrap_or_default();
+        }
+        let meets = |i: &u32| self.bad(*i).watched.is_some_and(|w| self.model.meets_local(l, w));
+        at_shared.iter().copied().filter(meets).collect()
+    }
+
+    /// Whether `step` may lead from a configuration that hits nothing open to one that does.
+    pub fn may_hit(&self, step: &Step, at_to: &[u32]) -> bool {
+        if step.from != step.to || step.others != Bystanders::Stay {
+            return !at_to.is_empty();
+        }
+        let mut arrivals = step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0);
+        if self.model.is_exact() {
+            return arrivals.any(|l| self.touched.contains(&(step.to, l)));
+        }
+        let wants = |i: &u32| self.bad(*i).config.threads.entries();
+        arrivals.any(|l| at_to.iter().flat_map(wants).any(|e| self.model.meets_local(l, e.0)))
+    }
+
+    fn add(&mut self, bad: Bad) {
+        let i = self.bads.len() as u32;
+        if self.model.is_exact() {
+            let s = bad.config.shared;
+            self.by_shared.entry(s).or_default().push(i);
+            if let Some(l) = bad.watched {
+                self.by_watch.entry((s, l)).or_default().push(i);
+            }
+            self.touched.extend(bad.config.threads.entries().iter().map(|e| (s, e.0)));
+        }
+        self.bads.push(bad);
+    }
+}

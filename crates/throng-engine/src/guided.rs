@@ -1,0 +1,247 @@
+//! Best-first search for deep bugs: towards what the equations say is close to the target.
+//!
+//! # Idea
+//!
+//! How many steps are needed at least from a configuration to the target, if all one has to keep is
+//! the thread-state equations ([`super::equations`])? That is a linear program, and its dual says:
+//! give every shared state a number and every local state a number ≥ 0 such that no step raises the
+//! sum by more than 1; then the sum at the target minus the sum here is a lower bound. Such numbers
+//! (`Bearings`) hold for *every* configuration, so one linear program serves many of them: they are
+//! kept, and the estimate is the best that any of them gives. A new one is looked for where the
+//! search comes closer than ever before. If there is no bound at all, the target cannot be reached
+//! from there and the configuration is dropped.
+//!
+//! Where any number of threads may start, the search has ω of them; how many a run needs is known
+//! once it is found. Runs are then shortened (`run`). This finds bugs only: it never says SAFE, and
+//! what it finds need not have the fewest threads.
+
+mod run;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::equations::{Bearings, System};
+use super::facts::{FactStore, Facts};
+use super::{Algorithm, Answer, Progress, Statistics, Watch};
+use throng_model::limits::{Limits, Ticker};
+use throng_model::problem::{Bound, Problem, Target};
+use throng_model::verdict::{Unknown, Verdict};
+use throng_model::{Config, Step, semantics};
+
+/// The engine `guided`.
+#[derive(Clone, Debug, Default)]
+pub struct Guided {
+    /// Where views may be found.
+    pub store: Arc<FactStore>,
+}
+
+impl Algorithm for Guided {
+    fn name(&self) -> &'static str {
+        "guided"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let mut statistics = Statistics::default();
+        let found = applies(problem).and_then(|()| self.store.get_or_singles(problem, limits));
+        let facts = match found {
+            Ok(facts) => facts,
+            Err(why) => return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics),
+        };
+        let system = System::new(problem, &facts);
+        let mut verdicts = Vec::new();
+        for (i, target) in problem.targets.iter().enumerate() {
+            let mut hunt = Hunt::new(problem, target, &facts, &system, limits);
+            let verdict = hunt.run(watch).unwrap_or_else(Verdict::Unknown);
+            statistics.configurations += hunt.nodes.len() as u64;
+            statistics.steps += hunt.steps;
+            watch.found(i, &verdict);
+            verdicts.push(verdict);
+        }
+        Answer::new(verdicts, statistics)
+    }
+}
+
+/// Whether guided search answers this problem, or why not.
+fn applies(problem: &Problem) -> Result<(), Unknown> {
+    let refuse = |why: &str| Err(Unknown::NotForThisModel(why.into()));
+    if problem.bound != Bound::Any {
+        return refuse("guided search is for any number of threads; with a bound use `explicit`");
+    }
+    if problem.model.moves_bystanders() || problem.model.blocking().is_some() {
+        return refuse(
+            "guided search takes no steps that concern other threads (signal, broadcast, transfer, zero test); \
+             use `explicit` or `backward`",
+        );
+    }
+    Ok(())
+}
+
+/// How much an estimated step counts against one that was made: the higher, the greedier.
+const GREED: f64 = 5.0;
+
+/// So many bad configurations are aimed at.
+const GOALS: usize = 16;
+
+/// So many bearings are kept for each goal.
+const MOST_BEARINGS: usize = 24;
+
+struct Hunt<'a> {
+    problem: &'a Problem,
+    target: &'a Target,
+    facts: &'a Facts,
+    system: &'a System,
+    limits: &'a Limits,
+    /// The configurations met, and from where by which step.
+    nodes: IndexSet<Config, FxBuildHasher>,
+    came: Vec<(u32, Option<Step>)>,
+    /// What it costs by estimate, how deep it is, which.
+    queue: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    goals: Vec<(Config, Vec<Bearings>)>,
+    steps: u64,
+}
+
+impl<'a> Hunt<'a> {
+    fn new(
+        problem: &'a Problem,
+        target: &'a Target,
+        facts: &'a Facts,
+        system: &'a System,
+        limits: &'a Limits,
+    ) -> Hunt<'a> {
+        let possible = target.configs.iter().filter(|bad| !facts.rules_out(bad));
+        let goals = possible.take(GOALS).map(|bad| (bad.clone(), Vec::new())).collect();
+        let (nodes, came, queue) = (IndexSet::default(), Vec::new(), BinaryHeap::new());
+        Hunt { problem, target, facts, system, limits, nodes, came, queue, goals, steps: 0 }
+    }
+
+    fn run(&mut self, watch: &dyn Watch) -> Result<Verdict, Unknown> {
+        let give_up =
+            || Ok(Verdict::Unknown(Unknown::Inconclusive("no run towards the target is left".into())));
+        if self.goals.is_empty() {
+            return give_up();
+        }
+        let mut ticker = Ticker::new(self.limits);
+        for (i, family) in self.problem.initial.iter().enumerate() {
+            let start = family.omega();
+            if let Some(verdict) = self.add(start, i as u32, None, 0) {
+                return verdict;
+            }
+        }
+        let model = &*self.problem.model;
+        let (mut after, mut closest, mut popped) = (Vec::new(), f64::INFINITY, 0u64);
+        while let Some(Reverse((cost, depth, at))) = self.queue.pop() {
+            popped += 1;
+            let config = self.nodes[at as usize].clone();
+            let now = self.estimate(&config);
+            // Better bearings may have come since.
+            if price(depth, now) > cost {
+                self.push(now, depth, at);
+                continue;
+            }
+            if now < closest || popped.is_multiple_of(1024) {
+                closest = closest.min(now);
+                if self.look_around(&config)? {
+                    let now = self.estimate(&config);
+                    self.push(now, depth, at);
+                    continue;
+                }
+            }
+            if popped.is_multiple_of(1024) {
+                self.report(closest, watch);
+            }
+            semantics::successors(model, &config, None, &mut after)?;
+            for (step, next) in after.drain(..) {
+                ticker.ticks(4)?;
+                self.steps += 1;
+                if let Some(verdict) = self.add(next, at, Some(step), depth + 1) {
+                    return verdict;
+                }
+            }
+        }
+        give_up()
+    }
+
+    /// Keeps a configuration if it is new and the target is not known to be out of reach; a verdict
+    /// if it is bad.
+    fn add(
+        &mut self,
+        config: Config,
+        from: u32,
+        step: Option<Step>,
+        depth: u32,
+    ) -> Option<Result<Verdict, Unknown>> {
+        let (at, fresh) = self.nodes.insert_full(config);
+        if !fresh {
+            return None;
+        }
+        self.came.push((from, step));
+        let config = &self.nodes[at];
+        if self.target.is_hit(config, &*self.problem.model) {
+            return Some(self.witness(at as u32));
+        }
+        let now = self.estimate(config);
+        self.push(now, depth, at as u32);
+        None
+    }
+
+    fn push(&mut self, estimate: f64, depth: u32, at: u32) {
+        if estimate.is_finite() {
+            self.queue.push(Reverse((price(depth, estimate), depth, at)));
+        }
+    }
+
+    /// A lower bound of the steps to the target.
+    fn estimate(&self, config: &Config) -> f64 {
+        let to = |bearings: &[Bearings]| bearings.iter().map(|b| b.distance(config)).fold(0.0, f64::max);
+        self.goals.iter().map(|(_, bearings)| to(bearings)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Takes new bearings here; whether the estimate may have changed.
+    fn look_around(&mut self, config: &Config) -> Result<bool, Unknown> {
+        let mut changed = false;
+        for (goal, bearings) in &mut self.goals {
+            let known = bearings.iter().map(|b| b.distance(config)).fold(0.0, f64::max);
+            if known.is_infinite() || bearings.len() >= MOST_BEARINGS {
+                continue;
+            }
+            let new = self.system.bearings(self.problem, self.facts, goal, config, self.limits)?;
+            if new.distance(config) > known + 0.5 {
+                bearings.push(new);
+                changed = true;
+            }
+        }
+        Ok(changed)
+    }
+
+    fn report(&self, closest: f64, watch: &dyn Watch) {
+        watch.progress(&Progress {
+            engine: "guided",
+            phase: format!("at least {closest:.0} steps away"),
+            configurations: self.nodes.len() as u64,
+            frontier: self.queue.len() as u64,
+        });
+    }
+
+    fn witness(&self, end: u32) -> Result<Verdict, Unknown> {
+        let mut steps = Vec::new();
+        let mut at = end;
+        while let (from, Some(step)) = &self.came[at as usize] {
+            steps.push(step.clone());
+            at = *from;
+        }
+        steps.reverse();
+        let family = &self.problem.initial[self.came[at as usize].0 as usize];
+        let run = run::concrete(self.problem, self.target, family, steps);
+        run.map(Verdict::Unsafe).ok_or_else(Unknown::uncountable)
+    }
+}
+
+/// What the queue is ordered by.
+fn price(depth: u32, estimate: f64) -> u64 {
+    // Estimates are finite here, and below 2⁵³.
+    (f64::from(depth) + GREED * estimate).ceil() as u64
+}

@@ -1,0 +1,66 @@
+//! Old evidence first: a certificate about an earlier version of the input is tried on this one,
+//! and another engine searches for what it no longer shows. The checker decides what stands, as
+//! with any other evidence.
+
+use std::mem::take;
+use std::time::Instant;
+
+use super::{Algorithm, Answer, Statistics, Watch};
+use throng_check::certificate::Document;
+use throng_check::certify::translate;
+use throng_check::rules::check_all;
+use throng_lang::load::Loaded;
+use throng_model::limits::Limits;
+use throng_model::problem::Problem;
+use throng_model::verdict::{Unknown, Verdict};
+
+/// The engine.
+pub struct Reuse<'a> {
+    loaded: &'a Loaded,
+    old: Document,
+    then: Box<dyn Algorithm + Send + 'a>,
+}
+
+impl<'a> Reuse<'a> {
+    /// Tries `old` on the input, then asks `then`.
+    pub fn new(loaded: &'a Loaded, old: Document, then: Box<dyn Algorithm + Send + 'a>) -> Reuse<'a> {
+        Reuse { loaded, old, then }
+    }
+}
+
+impl Algorithm for Reuse<'_> {
+    fn name(&self) -> &'static str {
+        "reuse"
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let began = Instant::now();
+        let stands = |(i, old): (usize, &Option<Verdict>)| {
+            old.clone().filter(|v| check_all(problem, &[(i, v)], limits).is_ok())
+        };
+        let old = translate(self.loaded, &self.old, problem);
+        let old: Vec<Option<Verdict>> = old.iter().enumerate().map(stands).collect();
+        let checking = began.elapsed();
+        let open: Vec<usize> = (0..old.len()).filter(|&i| old[i].is_none()).collect();
+        let mut answer = Answer::new(Vec::new(), Statistics::default());
+        answer.checked = true;
+        if !open.is_empty() {
+            let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
+            answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);
+        }
+        let (verdicts, by, fewest) =
+            (take(&mut answer.verdicts), take(&mut answer.by), take(&mut answer.fewest));
+        let mut found = verdicts.into_iter().zip(by).zip(fewest);
+        for old in old {
+            let ((verdict, who), few) = match old {
+                Some(verdict) => ((verdict, Some(self.name())), false),
+                None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
+            };
+            answer.verdicts.push(verdict);
+            answer.by.push(who.or(Some(self.then.name())));
+            answer.fewest.push(few);
+        }
+        answer.checking += checking;
+        answer
+    }
+}

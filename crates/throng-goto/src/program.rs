@@ -1,0 +1,781 @@
+//! The goto program: what a C program means, with calls inlined and every access to memory written
+//! out.
+//!
+//! One [`Template`] per function that threads start in. Private scalars are registers; everything
+//! whose address matters is bytes in memory. An address is a number: the object in the upper half,
+//! the offset in the lower.
+
+mod analysis;
+mod created;
+mod names;
+mod print;
+
+use std::collections::HashMap;
+
+use analysis::{addresses, interesting, live, representatives};
+
+pub use crate::doubt::Doubt;
+pub use analysis::Holders;
+
+/// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
+/// `truth`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Int {
+    /// Size in bytes: 1, 2, 4 or 8.
+    pub size: u8,
+    /// Whether values may be negative.
+    pub signed: bool,
+    /// Whether it is `_Bool`.
+    pub truth: bool,
+}
+
+impl Int {
+    /// An integer type that is not `_Bool`.
+    pub const fn new(size: u8, signed: bool) -> Int {
+        Int { size, signed, truth: false }
+    }
+
+    /// `v` converted to this type.
+    pub fn wrap(self, v: i64) -> i64 {
+        if self.truth {
+            return i64::from(v != 0);
+        }
+        match (self.size, self.signed) {
+            (1, true) => v as i8 as i64,
+            (1, false) => v as u8 as i64,
+            (2, true) => v as i16 as i64,
+            (2, false) => v as u16 as i64,
+            (4, true) => v as i32 as i64,
+            (4, false) => v as u32 as i64,
+            _ => v,
+        }
+    }
+
+    pub(crate) fn name(self) -> String {
+        if self.truth {
+            return "bool".into();
+        }
+        format!("{}{}", if self.signed { 'i' } else { 'u' }, u32::from(self.size) * 8)
+    }
+}
+
+/// `int`
+pub const INT: Int = Int::new(4, true);
+/// Pointers, and `unsigned long`.
+pub const PTR: Int = Int::new(8, false);
+
+/// A private variable of one template.
+pub type Reg = u32;
+
+/// Object numbers from here on are private variables: [`Program::locals`], in order.
+pub const PRIVATE: i64 = 0x0040_0000;
+/// Object numbers from here on are functions.
+pub const FUNCTION: i64 = 0x0020_0000;
+/// The object number of pointers whose object no longer exists.
+pub const DANGLING: i64 = FUNCTION - 1;
+
+/// Addresses begin far away from the numbers that programs compute with.
+const FIRST: i64 = 0x0b5e_a100;
+
+/// The address of byte `offset` of `object`; object 0 is no object, but a number.
+pub fn address(object: i64, offset: i64) -> i64 {
+    match object {
+        0 => offset,
+        _ => ((object + FIRST) << 32).wrapping_add(offset),
+    }
+}
+
+/// Returns the object that an address belongs to, or 0. Offsets from -2³¹ up to 2³¹ stay with their
+/// object, so that a pointer in front of an array does not become one into its neighbour.
+pub fn object_of(a: i64) -> i64 {
+    ((a.wrapping_add(1 << 31) >> 32) - FIRST).max(0)
+}
+
+/// Returns the distance of an address from the start of its object.
+pub fn offset_of(a: i64) -> i64 {
+    a.wrapping_sub(address(object_of(a), 0))
+}
+
+/// Returns whether a value is the address of a variable that only one thread has.
+pub fn is_private(a: i64) -> bool {
+    (PRIVATE..2 * PRIVATE).contains(&object_of(a))
+}
+
+/// Operators on two values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+}
+
+impl BinOp {
+    /// How it is written in C.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::Div => "/",
+            BinOp::Rem => "%",
+            BinOp::Shl => "<<",
+            BinOp::Shr => ">>",
+            BinOp::And => "&",
+            BinOp::Or => "|",
+            BinOp::Xor => "^",
+            BinOp::Eq => "==",
+            BinOp::Ne => "!=",
+            BinOp::Lt => "<",
+            BinOp::Le => "<=",
+        }
+    }
+
+    /// Whether the result is 0 or 1.
+    pub fn compares(self) -> bool {
+        matches!(self, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le)
+    }
+
+    /// Whether the result of an operation on signed integers does not fit.
+    pub fn overflows(self, a: i64, b: i64, at: Int) -> bool {
+        if !at.signed || at.truth {
+            return false;
+        }
+        let (x, y) = (i128::from(a), i128::from(b));
+        let exact = match self {
+            BinOp::Add => x + y,
+            BinOp::Sub => x - y,
+            BinOp::Mul => x * y,
+            BinOp::Div | BinOp::Rem if b != 0 => x / y,
+            BinOp::Shl if (0..i64::from(at.size) * 8).contains(&b) => {
+                return a < 0 || x << b >= 1 << (u32::from(at.size) * 8 - 1);
+            }
+            _ => return false,
+        };
+        let limit = 1i128 << (u32::from(at.size) * 8 - 1);
+        !(-limit..limit).contains(&exact)
+    }
+
+    /// The value, in type `at` of the operands; `None` where C leaves the result open.
+    pub fn apply(self, a: i64, b: i64, at: Int) -> Option<i64> {
+        let bits = u32::from(at.size) * 8;
+        Some(match self {
+            BinOp::Add => at.wrap(a.wrapping_add(b)),
+            BinOp::Sub => at.wrap(a.wrapping_sub(b)),
+            BinOp::Mul => at.wrap(a.wrapping_mul(b)),
+            BinOp::Div | BinOp::Rem if b == 0 => return None,
+            BinOp::Div if at.signed => at.wrap(a.wrapping_div(b)),
+            BinOp::Div => at.wrap((a as u64 / b as u64) as i64),
+            BinOp::Rem if at.signed => at.wrap(a.wrapping_rem(b)),
+            BinOp::Rem => at.wrap((a as u64 % b as u64) as i64),
+            BinOp::Shl | BinOp::Shr if b < 0 || b >= i64::from(bits) => return None,
+            BinOp::Shl => at.wrap(a.wrapping_shl(b as u32)),
+            BinOp::Shr if at.signed => a.wrapping_shr(b as u32),
+            BinOp::Shr => ((a as u64) >> b) as i64,
+            BinOp::And => a & b,
+            BinOp::Or => a | b,
+            BinOp::Xor => a ^ b,
+            BinOp::Eq => i64::from(a == b),
+            BinOp::Ne => i64::from(a != b),
+            BinOp::Lt if at.signed => i64::from(a < b),
+            BinOp::Lt => i64::from((a as u64) < b as u64),
+            BinOp::Le if at.signed => i64::from(a <= b),
+            BinOp::Le => i64::from(a as u64 <= b as u64),
+        })
+    }
+}
+
+/// A private computation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Expr {
+    /// A value, or the address of an object.
+    Const(i64),
+    /// A private variable.
+    Reg(Reg),
+    /// Conversion.
+    Cast(Box<Expr>, Int),
+    /// An operator on operands of the given type.
+    Bin(BinOp, Box<Expr>, Box<Expr>, Int),
+    /// The number of the running thread.
+    SelfId,
+}
+
+impl Expr {
+    /// An operator, computed at once where that is possible.
+    pub fn bin(op: BinOp, a: Expr, b: Expr, at: Int) -> Expr {
+        match (&a, &b) {
+            (Expr::Const(x), Expr::Const(y)) => {
+                let overflows = op != BinOp::Shl && op.overflows(*x, *y, at);
+                if let Some(v) = op.apply(*x, *y, at).filter(|_| !overflows) {
+                    return Expr::Const(v);
+                }
+            }
+            (_, Expr::Const(0)) if matches!(op, BinOp::Add | BinOp::Sub) => return a,
+            _ => {}
+        }
+        Expr::Bin(op, Box::new(a), Box::new(b), at)
+    }
+
+    /// A conversion, computed at once where that is possible.
+    pub fn cast(e: Expr, to: Int) -> Expr {
+        match e {
+            Expr::Const(v) => Expr::Const(to.wrap(v)),
+            Expr::Bin(op, ..) if op.compares() => e,
+            e => Expr::Cast(Box::new(e), to),
+        }
+    }
+
+    /// Whether it is 0.
+    pub fn is_zero(e: Expr) -> Expr {
+        Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
+    }
+
+    /// Calls `f` on every register in it.
+    pub fn registers(&self, f: &mut impl FnMut(Reg)) {
+        match self {
+            Expr::Reg(r) => f(*r),
+            Expr::Cast(e, _) => e.registers(f),
+            Expr::Bin(_, a, b, _) => {
+                a.registers(f);
+                b.registers(f);
+            }
+            Expr::Const(_) | Expr::SelfId => {}
+        }
+    }
+
+    /// Calls `f` on every constant in it.
+    pub fn constants(&self, f: &mut impl FnMut(i64)) {
+        match self {
+            Expr::Const(v) => f(*v),
+            Expr::Cast(e, _) => e.constants(f),
+            Expr::Bin(_, a, b, _) => {
+                a.constants(f);
+                b.constants(f);
+            }
+            Expr::Reg(_) | Expr::SelfId => {}
+        }
+    }
+}
+
+/// One instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Instr {
+    /// `r = e`
+    Let(Reg, Expr),
+    /// `r = any value of its type`
+    Any(Reg),
+    /// `r = *e`
+    Load(Reg, Expr, Int),
+    /// `*a = e`
+    Store(Expr, Expr, Int),
+    /// `if (e) goto first; else goto second`
+    Branch(Expr, usize, usize),
+    /// `goto`
+    Jump(usize),
+    /// Blocks forever if the value is 0.
+    Assume(Expr),
+    /// From here on, no other thread moves.
+    AtomicBegin,
+    /// Until here.
+    AtomicEnd,
+    /// Starts a thread in a template; the register receives its number.
+    Spawn(usize, Vec<Expr>, Reg),
+    /// Waits until the thread with this number has ended; the register receives its result.
+    Join(Expr, Reg),
+    /// Allocates bytes; the register receives the address.
+    Alloc(Reg, Expr),
+    /// Frees what was allocated.
+    Free(Expr),
+    /// The lifetime of a local variable in memory begins: its address and size. It has no value
+    /// yet.
+    Begins(i64, u32),
+    /// The lifetimes of local variables in memory end: their addresses and sizes.
+    Ends(Vec<(i64, u32)>),
+    /// Addresses are used in a way that C defines only sometimes.
+    Pointer(PointerUse),
+    /// A property is violated.
+    Fail(Violation, String),
+    /// From here on, the thread holds the lock at this address.
+    Acquire(Expr),
+    /// It holds the lock no more; if it does not hold it, a lock is misused.
+    Release(Expr),
+    /// What follows is not modelled.
+    Unmodelled(String),
+    /// The process ends.
+    Halt,
+    /// The thread ends with this result.
+    End(Expr),
+}
+
+/// A use of addresses that C defines only sometimes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PointerUse {
+    /// Pointer arithmetic, by the first address and the result: it stays near its object.
+    Moved(Expr, Expr),
+    /// Two addresses are ordered or subtracted: they belong to one object.
+    Ordered(Expr, Expr),
+    /// Two addresses are compared: both belong to objects that exist.
+    Compared(Expr, Expr),
+    /// A pointer becomes an integer: it is not an address, of which only one of many possible
+    /// values is known here.
+    Number(Expr),
+    /// Bytes are read as numbers in which there may be an address.
+    Bytes,
+}
+
+impl PointerUse {
+    /// Calls `f` on the addresses.
+    pub fn operands(&self, f: &mut impl FnMut(&Expr)) {
+        match self {
+            PointerUse::Moved(a, b) | PointerUse::Ordered(a, b) | PointerUse::Compared(a, b) => {
+                f(a);
+                f(b);
+            }
+            PointerUse::Number(a) => f(a),
+            PointerUse::Bytes => {}
+        }
+    }
+}
+
+/// What can go wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Violation {
+    /// An assertion fails, or an error function or label is reached.
+    Assertion,
+    /// Two threads are at the same place, by the number of the place in [`Program::exclusive`].
+    Exclusion(u32),
+    /// Two threads access the same memory, one writing, not both atomically.
+    Race,
+    /// A signed integer overflows, a divisor is zero, a shift is too far.
+    Overflow,
+    /// A lock is released that is not held, or destroyed while it is held.
+    Locks,
+    /// Memory is accessed that no object has, or freed that was not allocated.
+    Memory,
+}
+
+/// What kind of memory access an instruction makes, if it makes one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Access {
+    /// Like any variable.
+    #[default]
+    Plain,
+    /// Atomic in the sense of C.
+    Atomic,
+    /// Inside a lock or its like: never part of a race.
+    Internal,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Origin {
+    /// The file, if it is not the user's.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 if not known, because a macro was expanded in the line.
+    pub column: u32,
+    /// The user's line.
+    pub text: String,
+    /// The function and its callers.
+    pub function: String,
+    /// Of each of its callers, the line of the call.
+    pub calls: Vec<u32>,
+    /// Labels on it.
+    pub labels: Vec<String>,
+    /// The passage of the preprocessed text.
+    pub span: (usize, usize),
+}
+
+/// The code of threads that start in one function.
+#[derive(Clone, Debug, Default)]
+pub struct Template {
+    /// The function.
+    pub name: String,
+    /// The instructions.
+    pub code: Vec<Instr>,
+    /// Where each comes from, as an index into [`Program::origins`].
+    pub origins: Vec<u32>,
+    /// What kind of access each makes.
+    pub access: Vec<Access>,
+    /// The types of the registers. The first are the arguments.
+    pub registers: Vec<Int>,
+    /// What the registers are called in C, if they are variables there.
+    pub names: Vec<Option<String>>,
+    /// The functions that the registers are variables of; empty for others.
+    pub owners: Vec<String>,
+    /// What the registers are called in reports, if they are variables in C.
+    pub shown: Vec<Option<String>>,
+    /// How many arguments there are.
+    pub arguments: usize,
+    /// Bytes of private memory.
+    pub frame: u32,
+    /// Whether at most one thread ever runs it.
+    pub single: bool,
+    /// For each instruction, the registers that are read later, sorted.
+    pub live: Vec<Vec<Reg>>,
+    /// For each register that is only ever compared with constants: values that stand for all, in
+    /// the sense that every value compares like one of them.
+    pub representatives: Vec<Option<Vec<i64>>>,
+    /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by
+    /// instruction.
+    pub doubts: Vec<(usize, Doubt)>,
+}
+
+impl Template {
+    /// Why a run through an instruction may not be one of the program.
+    pub fn doubt(&self, pc: usize) -> Option<&Doubt> {
+        self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
+    }
+
+    /// Whether a thread can come to an instruction more than once.
+    fn repeats(&self, at: usize) -> bool {
+        let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
+        while let Some(pc) = work.pop() {
+            if pc == at {
+                return true;
+            }
+            if pc < seen.len() && !std::mem::replace(&mut seen[pc], true) {
+                work.extend(next(&self.code, pc));
+            }
+        }
+        false
+    }
+}
+
+/// An object in shared memory with a fixed place.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its name in C.
+    pub name: String,
+    /// Its initial bytes; [`crate::step::OPEN`] is a byte that was never written.
+    pub init: Vec<u16>,
+    /// The first byte's place in shared memory.
+    pub base: usize,
+    /// The type to show it with: (offset, type, suffix of the name).
+    pub parts: Vec<(u32, Int, String)>,
+    /// Whether accesses to it can be seen by other threads.
+    pub visible: bool,
+    /// Whether it is a variable outside functions.
+    pub global: bool,
+    /// Whether it is a lock or its like, whose bytes mean something to the C library only.
+    pub library: bool,
+    /// Whether its address may come to be known to other threads.
+    pub leaves: bool,
+    /// Whether it is declared `extern` and defined nowhere: its value is open.
+    pub external: bool,
+}
+
+/// A variable in the private memory of threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Private {
+    /// Its name in C.
+    pub name: String,
+    /// The first byte's place in private memory.
+    pub base: u32,
+    /// Size in bytes.
+    pub size: u32,
+}
+
+/// Where threads start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// One thread in this template.
+    One(usize),
+    /// Any number of threads in each of these.
+    Any(Vec<usize>),
+}
+
+impl Default for Start {
+    fn default() -> Start {
+        Start::One(0)
+    }
+}
+
+/// A program.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The functions that threads run.
+    pub templates: Vec<Template>,
+    /// Shared objects; number 1 is the first.
+    pub objects: Vec<Object>,
+    /// The initial private memory of every thread: thread-local variables.
+    pub private: Vec<u16>,
+    /// The variables in private memory, of all templates; the places of some overlap, because
+    /// their lifetimes do not.
+    pub locals: Vec<Private>,
+    /// The objects whose lifetime ends while their thread goes on, sorted.
+    pub scoped: Vec<i64>,
+    /// Where addresses of objects may be that cease to exist.
+    pub holders: Holders,
+    /// Names of functions, by number, for function pointers.
+    pub functions: Vec<String>,
+    /// Where instructions come from.
+    pub origins: Vec<Origin>,
+    /// Whether there may be more than one thread.
+    pub concurrent: bool,
+    /// Whether threads have numbers: some thread waits for another, or asks who it is.
+    pub numbered: bool,
+    /// Whether some thread reads the result of another.
+    pub results: bool,
+    /// Values to try for inputs.
+    pub interesting: Vec<i64>,
+    /// What is asked.
+    pub asked: Vec<Violation>,
+    /// Whether memory errors are violations, asked for or not; else what follows one is not known.
+    pub memory_errors: bool,
+    /// The labels and functions of [`Violation::Exclusion`].
+    pub exclusive: Vec<String>,
+    /// Where threads start.
+    pub start: Start,
+    /// Whether the first thread only starts others, any number of them.
+    pub starts_any: bool,
+    /// Whether something is asserted, or marked as an error.
+    pub asserts: bool,
+    /// Whether an atomic operation, or a fence, has a weaker order than `seq_cst`.
+    pub weak_orders: bool,
+    /// Whether there are condition variables.
+    pub waits: bool,
+    /// Whether mutexes may be recursive or check for errors, so that they know their owner.
+    pub recursive_locks: bool,
+    /// The passages that copy a structure part by part, and its parts: offset and size.
+    pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
+}
+
+impl Program {
+    /// The number of bytes of shared memory with a fixed place.
+    pub fn shared_size(&self) -> usize {
+        self.objects.last().map_or(0, |o| o.base + o.init.len())
+    }
+
+    /// Whether a thread that the program starts with can create threads in a loop.
+    pub fn creates_without_bound(&self) -> bool {
+        matches!(self.start, Start::One(_))
+            && self.templates.iter().any(|t| {
+                let spawns = t.code.iter().enumerate().filter(|(_, i)| matches!(i, Instr::Spawn(..)));
+                spawns.into_iter().any(|(at, _)| t.repeats(at))
+            })
+    }
+
+    /// Whether at most one thread ever runs a template: the first, or one that is started at a
+    /// single place to which such a thread comes once.
+    pub fn runs_once(&self, template: usize) -> bool {
+        let Start::One(first) = self.start else { return false };
+        let mut template = template;
+        // A chain of parents that does not come to an end does not begin with the first thread.
+        for _ in 0..=self.templates.len() {
+            let mut sites = self.templates.iter().enumerate().flat_map(|(by, t)| {
+                let starts = move |i: &Instr| matches!(i, Instr::Spawn(child, ..) if *child == template);
+                t.code.iter().enumerate().filter(move |(_, i)| starts(i)).map(move |(at, _)| (by, at))
+            });
+            match (sites.next(), sites.next()) {
+                (None, _) => return template == first,
+                (Some((by, at)), None) if template != first && !self.templates[by].repeats(at) => {
+                    template = by;
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// The template of the thread that only starts others, any number of them, if there is one.
+    pub fn starter(&self) -> Option<usize> {
+        match self.start {
+            Start::One(t) if self.starts_any => Some(t),
+            _ => None,
+        }
+    }
+
+    /// Where an instruction comes from.
+    pub fn origin(&self, template: usize, pc: usize) -> &Origin {
+        &self.origins[self.templates[template].origins[pc] as usize]
+    }
+
+    /// Completes the program: liveness, visibility, interesting values.
+    pub fn finish(&mut self) {
+        let ends = |i: &Instr| match i {
+            Instr::Ends(list) => list.iter().map(|l| object_of(l.0)).collect(),
+            _ => Vec::new(),
+        };
+        self.scoped = self.templates.iter().flat_map(|t| &t.code).flat_map(ends).collect();
+        self.scoped.sort_unstable();
+        self.scoped.dedup();
+        let spawns = |i: &Instr| matches!(i, Instr::Spawn(..));
+        self.concurrent =
+            matches!(self.start, Start::Any(_)) || self.templates.iter().any(|t| t.code.iter().any(spawns));
+        addresses(self);
+        for t in &mut self.templates {
+            t.live = live(t);
+            t.shown = t.report_names();
+            t.representatives = representatives(t);
+        }
+        self.results = self.templates.iter().any(|t| {
+            let reads =
+                |(pc, i): (usize, &Instr)| matches!(i, Instr::Join(_, r) if t.live[pc + 1].contains(r));
+            t.code.iter().enumerate().any(reads)
+        });
+        self.visibility();
+        self.library();
+        self.interesting = interesting(self);
+    }
+
+    /// An object is visible unless only one thread can ever access it, or nothing writes it.
+    fn visibility(&mut self) {
+        let n = self.objects.len();
+        let (mut written, mut escapes) = (vec![false; n], vec![false; n]);
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); n];
+        let object = |v: i64| {
+            let o = object_of(v);
+            (o >= 1 && o <= n as i64).then(|| o as usize - 1)
+        };
+        for o in &self.objects {
+            // Addresses stored in initial values escape.
+            for i in (0..o.init.len()).step_by(8) {
+                if let Some(bytes) = o.init.get(i..i + 8) {
+                    let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b & 255));
+                    if let Some(t) = object(v) {
+                        escapes[t] = true;
+                    }
+                }
+            }
+        }
+        for (k, t) in self.templates.iter().enumerate() {
+            for i in &t.code {
+                let rest = |e: &Expr, escapes: &mut Vec<bool>| {
+                    e.constants(&mut |v| {
+                        if let Some(o) = object(v) {
+                            escapes[o] = true;
+                        }
+                    });
+                };
+                match i {
+                    Instr::Load(_, Expr::Const(a), _) => {
+                        if let Some(o) = object(*a) {
+                            users[o].push(k);
+                        }
+                    }
+                    Instr::Store(Expr::Const(a), v, _) => {
+                        if let Some(o) = object(*a) {
+                            users[o].push(k);
+                            written[o] = true;
+                        }
+                        rest(v, &mut escapes);
+                    }
+                    Instr::Let(_, e)
+                    | Instr::Load(_, e, _)
+                    | Instr::Branch(e, ..)
+                    | Instr::Assume(e)
+                    | Instr::Join(e, _)
+                    | Instr::Alloc(_, e)
+                    | Instr::Free(e)
+                    | Instr::End(e) => rest(e, &mut escapes),
+                    Instr::Store(a, v, _) => {
+                        rest(a, &mut escapes);
+                        rest(v, &mut escapes);
+                    }
+                    Instr::Spawn(_, args, _) => args.iter().for_each(|e| rest(e, &mut escapes)),
+                    _ => {}
+                }
+            }
+        }
+        for (o, object) in self.objects.iter_mut().enumerate() {
+            users[o].dedup();
+            let alone = matches!(users[o][..], [k] if self.templates[k].single);
+            object.visible = escapes[o] || written[o] && !alone;
+        }
+    }
+
+    /// Finds the objects that are locks and their like.
+    fn library(&mut self) {
+        let mut found = vec![false; self.objects.len()];
+        for t in &self.templates {
+            for (i, access) in t.code.iter().zip(&t.access) {
+                if let (
+                    Instr::Load(_, Expr::Const(a), _) | Instr::Store(Expr::Const(a), ..),
+                    Access::Internal,
+                ) = (i, access)
+                    && let Some(o) = usize::try_from(object_of(*a) - 1).ok().and_then(|o| found.get_mut(o))
+                {
+                    *o = true;
+                }
+            }
+        }
+        for (o, found) in self.objects.iter_mut().zip(found) {
+            o.library = found || o.parts.iter().any(|p| p.2.contains(".__"));
+        }
+    }
+
+    /// Returns whether a value is the address of a private variable of this program.
+    pub fn is_private(&self, a: i64) -> bool {
+        let local = is_private(a).then(|| self.locals.get((object_of(a) - PRIVATE) as usize)).flatten();
+        local.is_some_and(|l| (0..=i64::from(l.size)).contains(&offset_of(a)))
+    }
+
+    /// Returns whether the lifetime of the object at an address may end while its thread goes on.
+    pub fn is_scoped(&self, a: i64) -> bool {
+        self.scoped.contains(&object_of(a))
+    }
+
+    /// The object that an address is in, if it has a fixed place.
+    pub fn object_at(&self, a: i64) -> Option<&Object> {
+        self.objects.get(usize::try_from(object_of(a)).ok()?.checked_sub(1)?)
+    }
+}
+
+/// Calls `f` on the registers that an instruction reads.
+pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
+    match i {
+        Instr::Let(_, e)
+        | Instr::Load(_, e, _)
+        | Instr::Branch(e, ..)
+        | Instr::Assume(e)
+        | Instr::Join(e, _)
+        | Instr::Alloc(_, e)
+        | Instr::Free(e)
+        | Instr::Acquire(e)
+        | Instr::Release(e)
+        | Instr::End(e) => e.registers(f),
+        Instr::Store(a, e, _) => {
+            a.registers(f);
+            e.registers(f);
+        }
+        Instr::Spawn(_, args, _) => args.iter().for_each(|e| e.registers(f)),
+        Instr::Pointer(using) => using.operands(&mut |e| e.registers(f)),
+        _ => {}
+    }
+}
+
+/// The register that an instruction writes.
+pub fn writes(i: &Instr) -> Option<Reg> {
+    match i {
+        Instr::Let(r, _)
+        | Instr::Any(r)
+        | Instr::Load(r, ..)
+        | Instr::Spawn(_, _, r)
+        | Instr::Join(_, r)
+        | Instr::Alloc(r, _) => Some(*r),
+        _ => None,
+    }
+}
+
+/// Where control goes from instruction `pc`.
+pub fn next(code: &[Instr], pc: usize) -> Vec<usize> {
+    match &code[pc] {
+        Instr::Branch(_, a, b) => vec![*a, *b],
+        Instr::Jump(a) => vec![*a],
+        Instr::Fail(..) | Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
+        _ => vec![pc + 1],
+    }
+}

@@ -1,0 +1,95 @@
+//! A goto program and what is asked about it, as problems that engines answer.
+
+use std::sync::Arc;
+
+use throng_lang::source::Source;
+use throng_model::problem::{Bound, Initial, Problem, Target};
+use throng_model::{Bag, Config};
+
+use crate::model::{Concrete, Remarks};
+use crate::note::Note;
+use crate::program::{Program, Start, Violation};
+use crate::question::Question;
+
+/// A goto program, the source file it was read from, and what is asked about it.
+#[derive(Clone)]
+pub struct Query {
+    /// The user's file.
+    pub source: Arc<Source>,
+    /// What it means.
+    pub program: Arc<Program>,
+    /// What was asked.
+    pub question: Question,
+    /// What was left open in reading it.
+    pub notes: Vec<Note>,
+}
+
+impl Query {
+    /// The program as a model.
+    pub fn model(&self) -> Arc<Concrete> {
+        Arc::new(Concrete::new(self.program.clone()))
+    }
+
+    /// The question whether some run violates a property, over concrete values.
+    pub fn problem(&self) -> Problem {
+        self.problem_of(self.model())
+    }
+
+    /// The same about a model of the program.
+    pub fn problem_of(&self, model: Arc<Concrete>) -> Problem {
+        let (shared, threads) = model.initial();
+        let initial = match &self.program.start {
+            Start::One(_) => Initial { shared, threads: threads.iter().copied().collect(), any: Vec::new() },
+            Start::Any(_) => Initial { shared, threads: Bag::new(), any: threads.to_vec() },
+        };
+        let names = self.question.entries.join(", ");
+        let initial_text = match &self.program.start {
+            Start::One(_) if self.question.entries.is_empty() => "one thread at main".into(),
+            Start::One(_) => format!("one thread that starts any number of threads, each calling {names}"),
+            Start::Any(_) => format!("any number of threads, each calling {names}"),
+        };
+        let targets = self.program.asked.iter().enumerate().map(|(n, &what)| {
+            let mut bad = vec![Config::new(model.failed(n), Bag::new())];
+            // Nothing is known about what the program does after a memory error.
+            if self.program.memory_errors && what != Violation::Memory {
+                bad.push(Config::new(model.memory_error(), Bag::new()));
+            }
+            Target::covering(self.question.name(what), bad)
+        });
+        Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
+    }
+
+    /// The functions that are called, and neither defined nor known: they may do anything, so that
+    /// nothing is proved about the program.
+    pub fn undefined(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().filter_map(|note| match note {
+            Note::Undefined(name) => Some(name.as_str()),
+            Note::Assumed(_) => None,
+        })
+    }
+
+    /// Returns whether a proof is limited to sequential consistency: the program names weaker
+    /// orders, and `--memory-model sc` is not given.
+    pub fn only_sequential(&self) -> bool {
+        self.program.weak_orders && !self.question.sequential
+    }
+
+    /// What a verdict takes for granted, beside the notes of the front end.
+    pub fn assumptions(&self, remarks: &Remarks) -> Vec<String> {
+        let mut found = vec!["sequential consistency".to_string()];
+        if self.program.weak_orders {
+            found.push("weaker memory orders are executed as memory_order_seq_cst".into());
+        }
+        if remarks.overflow.is_some() && !self.question.overflow {
+            found.push("signed integers wrap around".into());
+        }
+        if self.program.waits && self.question.exact_waits() {
+            found.push("condition variables do not wake up spuriously".into());
+        }
+        if self.question.whole_statements {
+            found.push("statements without calls, and conditions, are one step".into());
+        }
+        found.extend(self.notes.iter().map(Note::to_string));
+        found
+    }
+}

@@ -1,0 +1,771 @@
+//! What the goto program does: memory, values, and one step of one thread. The only definition; the
+//! interpreter and the concrete model both call [`step`].
+
+mod memory;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::program::{
+    Access, DANGLING, Expr, FUNCTION, Instr, Int, Program, Reg, Violation, address, is_private, object_of,
+};
+
+/// A byte that was never written: its value is open until it is read.
+pub const OPEN: u16 = 256;
+
+/// A byte of a local variable whose lifetime has ended.
+pub const DEAD: u16 = 257;
+
+/// A place for an allocated object.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Slot {
+    /// Nothing points there, so it is used again first.
+    Empty,
+    /// What was there was freed, and some thread may still have a pointer to it. An allocation may
+    /// get the same address again, or another one.
+    Freed,
+    /// An object: its bytes, and whether its address may be known to other threads.
+    Used(Vec<u16>, bool),
+}
+
+/// What all threads see.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Memory {
+    /// Objects with a fixed place.
+    pub fixed: Vec<u16>,
+    /// Allocated objects.
+    pub heap: Vec<Slot>,
+    /// For each thread by number, its result if it has ended; empty if threads have no numbers.
+    pub ended: Vec<Option<i64>>,
+}
+
+/// What one thread sees alone.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Thread {
+    /// The template it runs.
+    pub template: u32,
+    /// The next instruction.
+    pub pc: u32,
+    /// Its number, or 0 if threads have none.
+    pub id: u32,
+    /// The registers that are read later; `None` is open: it becomes some value when it is read.
+    pub registers: Vec<Option<i64>>,
+    /// Private memory.
+    pub private: Vec<u16>,
+    /// The addresses of the locks that it holds, sorted.
+    pub held: Vec<i64>,
+    /// Whether it was stopped before an access, to look for a race: it does nothing more.
+    pub stopped: bool,
+}
+
+/// An access to shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Touch {
+    /// The first byte.
+    pub address: i64,
+    /// How many bytes.
+    pub size: u32,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// The instruction.
+    pub at: u32,
+}
+
+impl Touch {
+    /// Whether two accesses of different threads, at the same time, are a data race.
+    pub fn races(&self, other: &Touch) -> bool {
+        (self.writes || other.writes)
+            && !(self.atomic && other.atomic)
+            && self.address < other.address + i64::from(other.size)
+            && other.address < self.address + i64::from(self.size)
+    }
+}
+
+/// How a step leaves the process.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum After {
+    /// It goes on.
+    Runs(Arc<Memory>),
+    /// A property is violated.
+    Failed(Violation, String),
+    /// It has ended.
+    Halted,
+}
+
+/// One way a step can go.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Outcome {
+    /// The process afterwards.
+    pub after: After,
+    /// The thread afterwards, unless it has ended.
+    pub thread: Option<Thread>,
+    /// Threads that were started.
+    pub started: Vec<Thread>,
+    /// The visible instruction.
+    pub at: u32,
+    /// The last instruction; that of the failure, if there was one.
+    pub last: u32,
+    /// What happened that a replay has to know, in order.
+    pub events: Vec<Event>,
+    /// The accesses to shared memory, if races are asked for.
+    pub touches: Vec<Touch>,
+}
+
+/// What a replay of a step has to know.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Event {
+    /// This instruction, which other threads can see, was executed.
+    Visible(u32),
+    /// This instruction made a register open.
+    Opened(u32, Reg),
+    /// An open register was copied: from, to.
+    Copied(Reg, Reg),
+    /// An open register received a value.
+    Chosen(Reg, i64),
+    /// This instruction read memory that was never written, and a value was chosen.
+    Found {
+        /// The instruction.
+        at: u32,
+        /// The first byte.
+        address: i64,
+        /// The value.
+        value: i64,
+    },
+    /// This instruction accessed memory without a turn of its own: inside an atomic section
+    /// (`true`), or where no other thread can see it. Only [`step_in_detail`] says so.
+    Passed(u32, bool),
+    /// Shared memory at this address was read or written (`true`), with this value. Only
+    /// [`step_in_detail`] says so.
+    Accessed(i64, Int, i64, bool),
+}
+
+/// What a step can do.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// The ways it can go.
+    pub outcomes: Vec<Outcome>,
+    /// Why there may be more ways than those listed.
+    pub missing: Option<String>,
+    /// A lock was misused, and where.
+    pub misuse: Option<String>,
+    /// A signed integer overflowed, and where.
+    pub overflow: Option<String>,
+    /// The thread waits for others: at a lock or its like, or for the end of another thread.
+    pub waits: bool,
+}
+
+/// The most instructions without a visible one in one step.
+const LONGEST: usize = 20_000;
+/// The most bytes allocated at one time, and objects.
+const MOST_ALLOCATED: usize = 1 << 16;
+/// Maximum number of freed objects whose addresses are not used again at once.
+const MOST_FREED: usize = 6;
+/// The most ways one step may go.
+const MOST_WAYS: usize = 4096;
+
+/// Shared memory at the start.
+pub fn initial_memory(program: &Program) -> Memory {
+    Memory {
+        fixed: program.objects.iter().flat_map(|o| o.init.iter().copied()).collect(),
+        heap: Vec::new(),
+        ended: if program.numbered { vec![None] } else { Vec::new() },
+    }
+}
+
+/// A thread at the start of a template.
+pub fn start(program: &Program, template: usize, arguments: &[i64], id: u32) -> Thread {
+    let t = &program.templates[template];
+    let mut private = program.private.clone();
+    private.resize(program.private.len() + t.frame as usize, OPEN);
+    let live = &t.live[0];
+    let registers =
+        live.iter().map(|&r| arguments.get(r as usize).copied().filter(|_| (r as usize) < t.arguments));
+    Thread {
+        template: template as u32,
+        pc: 0,
+        id,
+        registers: registers.collect(),
+        private,
+        held: Vec::new(),
+        stopped: false,
+    }
+}
+
+/// The value of a register that a thread will read, for people.
+pub fn register(program: &Program, thread: &Thread, r: Reg) -> Option<i64> {
+    let live = &program.templates[thread.template as usize].live[thread.pc as usize];
+    live.binary_search(&r).ok().and_then(|i| thread.registers[i])
+}
+
+/// A thread in the middle of a step.
+#[derive(Clone)]
+struct Run {
+    memory: Arc<Memory>,
+    pc: usize,
+    registers: Vec<Option<i64>>,
+    private: Vec<u16>,
+    depth: u32,
+    /// The visible instruction that was executed.
+    at: Option<usize>,
+    started: Vec<Thread>,
+    executed: usize,
+    events: Vec<Event>,
+    held: Vec<i64>,
+    touches: Vec<Touch>,
+}
+
+/// Why an instruction cannot be executed as it stands.
+enum Stop {
+    /// A register is open and has to be chosen first.
+    Open(Reg),
+    /// C leaves open what happens, or we do.
+    Undefined(String),
+    /// A property is violated.
+    Violated(Violation, String),
+}
+
+/// The ways in which `thread` can make its next step: private instructions up to a visible one,
+/// that one, and the private ones after it.
+pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+    steps(program, memory, thread, false)
+}
+
+/// The same steps, with the accesses to shared memory among their events.
+pub fn step_in_detail(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+    steps(program, memory, thread, true)
+}
+
+fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool) -> Steps {
+    let t = &program.templates[thread.template as usize];
+    let mut registers = vec![None; t.registers.len()];
+    for (&r, &v) in t.live[thread.pc as usize].iter().zip(&thread.registers) {
+        registers[r as usize] = v;
+    }
+    let first = Run {
+        memory: memory.clone(),
+        pc: thread.pc as usize,
+        registers,
+        private: thread.private.clone(),
+        depth: 0,
+        at: None,
+        started: Vec::new(),
+        executed: 0,
+        events: Vec::new(),
+        held: thread.held.clone(),
+        touches: Vec::new(),
+    };
+    let mut stepper = Stepper {
+        program,
+        thread,
+        steps: Steps::default(),
+        work: vec![first],
+        chosen: FxHashSet::default(),
+        overflowed: Cell::new(false),
+        races: program.asked.contains(&Violation::Race),
+        details,
+    };
+    while let Some(run) = stepper.work.pop() {
+        if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
+            stepper.missing("a step can go more than 4096 ways");
+            break;
+        }
+        stepper.run(run);
+    }
+    stepper.steps
+}
+
+struct Stepper<'a> {
+    program: &'a Program,
+    thread: &'a Thread,
+    steps: Steps,
+    work: Vec<Run>,
+    /// Where choices were made: a private loop comes back to the same one again and again.
+    chosen: FxHashSet<Choice>,
+    /// Whether the last expression overflowed.
+    overflowed: Cell<bool>,
+    /// Whether accesses to shared memory are listed, to look for races.
+    races: bool,
+    /// Whether they are among the events.
+    details: bool,
+}
+
+/// All of a [`Run`] that matters later.
+type Choice =
+    ((usize, Option<usize>, u32), Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>, Vec<i64>, Vec<Touch>);
+
+impl Stepper<'_> {
+    fn missing(&mut self, why: impl Into<String>) {
+        self.steps.missing.get_or_insert(why.into());
+    }
+
+    fn run(&mut self, mut run: Run) {
+        let t = &self.program.templates[self.thread.template as usize];
+        loop {
+            run.executed += 1;
+            let instruction = &t.code[run.pc];
+            let visible = run.depth == 0 && self.visible(&run, instruction);
+            if visible && run.at.is_some() {
+                return self.leave(run, true);
+            }
+            if run.executed > LONGEST && matches!(instruction, Instr::Jump(_) | Instr::Branch(..)) {
+                if run.depth > 0 {
+                    return self.missing("an atomic section is too long");
+                }
+                return self.leave(run, true);
+            }
+            if visible {
+                run.at = Some(run.pc);
+                run.events.push(Event::Visible(run.pc as u32));
+            }
+            let pc = run.pc;
+            let done = self.execute(&mut run, instruction);
+            if self.overflowed.take() {
+                let line = self.program.origin(self.thread.template as usize, pc).line;
+                self.steps.overflow.get_or_insert_with(|| format!("line {line}: a signed integer overflows"));
+            }
+            match done {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(Stop::Open(r)) => {
+                    if visible {
+                        // It was not executed yet.
+                        run.at = None;
+                        run.events.pop();
+                    }
+                    return self.choose(run, r);
+                }
+                Err(Stop::Violated(what, why)) => {
+                    let line = self.program.origin(self.thread.template as usize, pc).line;
+                    if what == Violation::Locks {
+                        self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
+                    }
+                    return self.finish(run, After::Failed(what, why));
+                }
+                Err(Stop::Undefined(why)) => {
+                    let origin = self.program.origin(self.thread.template as usize, run.pc);
+                    self.missing(format!("line {}: {why}", origin.line));
+                    return self.block(run);
+                }
+            }
+        }
+    }
+
+    /// Whether another thread could tell when this instruction is executed.
+    fn visible(&self, run: &Run, i: &Instr) -> bool {
+        match i {
+            Instr::Load(_, a, _) | Instr::Store(a, ..) => {
+                match eval(a, &run.registers, self.thread.id, &Cell::new(false)) {
+                    Ok(a) => self.is_shared(a),
+                    Err(_) => false,
+                }
+            }
+            Instr::AtomicBegin
+            | Instr::Spawn(..)
+            | Instr::Join(..)
+            | Instr::Alloc(..)
+            | Instr::Free(_)
+            | Instr::Halt => true,
+            _ => false,
+        }
+    }
+
+    fn is_shared(&self, a: i64) -> bool {
+        let object = object_of(a);
+        if !(1..FUNCTION).contains(&object) {
+            return false;
+        }
+        self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
+    }
+
+    /// The thread can never execute its next instruction. What it has done in this step is done,
+    /// unless that is an atomic section: then it does not begin.
+    fn block(&mut self, mut run: Run) {
+        if run.depth > 0 || run.at.is_none() || run.at == Some(run.pc) {
+            return;
+        }
+        let t = &self.program.templates[self.thread.template as usize];
+        if t.code[run.pc] == Instr::Assume(Expr::Const(0)) {
+            // Nothing that it knows matters any more.
+            run.registers.fill(None);
+            run.private.fill(OPEN);
+        }
+        self.leave(run, true);
+    }
+
+    /// The step ends here. The thread lives unless `lives` is false.
+    fn leave(&mut self, run: Run, lives: bool) {
+        let t = &self.program.templates[self.thread.template as usize];
+        let live = &t.live[run.pc];
+        let thread = Thread {
+            template: self.thread.template,
+            pc: run.pc as u32,
+            id: self.thread.id,
+            registers: live.iter().map(|&r| run.registers[r as usize]).collect(),
+            private: run.private,
+            held: run.held,
+            stopped: false,
+        };
+        self.steps.outcomes.push(Outcome {
+            after: After::Runs(run.memory),
+            thread: lives.then_some(thread),
+            started: run.started,
+            at: run.at.unwrap_or(run.pc) as u32,
+            last: run.pc as u32,
+            events: run.events,
+            touches: run.touches,
+        });
+    }
+
+    /// The step ends the process. A thread that violates a property is still there, to be seen.
+    fn finish(&mut self, run: Run, after: After) {
+        let t = &self.program.templates[self.thread.template as usize];
+        let failed = matches!(after, After::Failed(..));
+        let thread = failed.then(|| Thread {
+            template: self.thread.template,
+            pc: run.pc as u32,
+            id: self.thread.id,
+            registers: t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect(),
+            private: run.private.clone(),
+            held: run.held.clone(),
+            stopped: false,
+        });
+        self.steps.outcomes.push(Outcome {
+            after,
+            thread,
+            started: run.started,
+            at: run.at.unwrap_or(run.pc) as u32,
+            last: run.pc as u32,
+            events: run.events,
+            touches: run.touches,
+        });
+    }
+
+    /// Continues with every value that we try for an open register.
+    fn choose(&mut self, run: Run, r: Reg) {
+        let t = &self.program.templates[self.thread.template as usize];
+        let live = t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect();
+        let (private, memory, started) = (run.private.clone(), run.memory.clone(), run.started.clone());
+        let (held, touches) = (run.held.clone(), run.touches.clone());
+        let at = (run.pc, run.at, run.depth);
+        if !self.chosen.insert((at, live, private, memory, started, held, touches)) {
+            return;
+        }
+        let (values, all) = match &t.representatives[r as usize] {
+            Some(values) => (values.clone(), true),
+            None => values(self.program, t.registers[r as usize]),
+        };
+        if let Some((if_zero, if_not, value, other)) = self.decides_truth(&run, r) {
+            for to in [if_not, if_zero] {
+                let mut next = run.clone();
+                next.events.push(Event::Chosen(r, if to == if_not { other } else { value }));
+                next.pc = to;
+                self.work.push(next);
+            }
+            return;
+        }
+        if !all {
+            self.missing("inputs have more values than those that were tried");
+        }
+        for v in values.into_iter().rev() {
+            let mut next = run.clone();
+            next.registers[r as usize] = Some(v);
+            next.events.push(Event::Chosen(r, v));
+            self.work.push(next);
+        }
+    }
+
+    /// Whether the next instruction only asks if an open register has a certain value, and nothing
+    /// reads it later: then both answers are possible, whatever its type. Where control goes if it
+    /// has the value and if not; the value, and another one.
+    fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize, i64, i64)> {
+        use crate::program::BinOp;
+        let t = &self.program.templates[self.thread.template as usize];
+        let Instr::Branch(e, yes, no) = &t.code[run.pc] else { return None };
+        if t.live[*yes].contains(&r) || t.live[*no].contains(&r) || yes == no {
+            return None;
+        }
+        match e {
+            Expr::Reg(x) if *x == r => Some((*no, *yes, 0, 1)),
+            Expr::Bin(op @ (BinOp::Eq | BinOp::Ne), a, b, _) => match (&**a, &**b) {
+                (Expr::Reg(x), Expr::Const(v)) if *x == r && t.registers[r as usize].wrap(*v) == *v => {
+                    let other = if *v == 0 { 1 } else { 0 };
+                    Some(if *op == BinOp::Eq { (*yes, *no, *v, other) } else { (*no, *yes, *v, other) })
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Executes one instruction. `Ok(false)`: this way ends.
+    fn execute(&mut self, run: &mut Run, instruction: &Instr) -> Result<bool, Stop> {
+        let id = self.thread.id;
+        let t = &self.program.templates[self.thread.template as usize];
+        let strict = self.program.asked.contains(&Violation::Overflow);
+        let overflowed = &self.overflowed;
+        let value = |e: &Expr, run: &Run| {
+            let v = eval(e, &run.registers, id, overflowed).map_err(|stop| match stop {
+                Stop::Undefined(why) if strict => Stop::Violated(Violation::Overflow, why),
+                stop => stop,
+            })?;
+            match strict && overflowed.get() {
+                true => Err(Stop::Violated(Violation::Overflow, "a signed integer overflows".into())),
+                false => Ok(v),
+            }
+        };
+        match instruction {
+            Instr::Let(r, e) => {
+                // A copy of an open value that is not read again stays open.
+                if let Expr::Reg(from) = e
+                    && run.registers[*from as usize].is_none()
+                    && t.registers[*from as usize] == t.registers[*r as usize]
+                    && !t.live[run.pc + 1].contains(from)
+                {
+                    run.registers[*r as usize] = None;
+                    run.events.push(Event::Copied(*from, *r));
+                } else {
+                    run.registers[*r as usize] = Some(value(e, run)?);
+                }
+            }
+            Instr::Any(r) => {
+                run.registers[*r as usize] = None;
+                run.events.push(Event::Opened(run.pc as u32, *r));
+            }
+            Instr::Load(r, a, at) => {
+                let a = value(a, run)?;
+                let named = matches!(instruction, Instr::Load(_, Expr::Const(_), _));
+                let bytes = self.bytes(run, a, at.size, named)?.to_vec();
+                self.touch(run, a, at.size.into(), false);
+                let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
+                let number = at.size < 8 || at.signed;
+                if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
+                    self.missing("an address is used as a number, and only one value of it was tried");
+                }
+                if open && !t.live[run.pc + 1].contains(r) {
+                    // The value is not used.
+                    run.registers[*r as usize] = None;
+                    run.pc += 1;
+                    return Ok(true);
+                }
+                if open {
+                    // Chosen once and for all, so that the next read gives the same.
+                    let (values, all) = values(self.program, *at);
+                    if !all {
+                        self.missing(
+                            "memory that was never written has more values than those that were tried",
+                        );
+                    }
+                    for v in values.into_iter().rev() {
+                        let mut next = run.clone();
+                        // What is known of it stays.
+                        let v = at.wrap(bytes.iter().enumerate().fold(0i64, |all, (k, &b)| {
+                            let byte = if b < OPEN { i64::from(b) } else { v >> (8 * k) & 255 };
+                            all | byte << (8 * k)
+                        }));
+                        self.write(&mut next, a, v, *at, named)?;
+                        next.registers[*r as usize] = Some(v);
+                        next.events.push(Event::Found { at: run.pc as u32, address: a, value: v });
+                        self.note(&mut next, a, *at, v, false);
+                        next.pc += 1;
+                        self.work.push(next);
+                    }
+                    return Ok(false);
+                }
+                let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
+                run.registers[*r as usize] = Some(at.wrap(v));
+                self.note(run, a, *at, at.wrap(v), false);
+            }
+            Instr::Store(a, e, at) => {
+                let (a, v) = (value(a, run)?, value(e, run)?);
+                if at.size == 8 && self.program.is_private(v) && !is_private(a) {
+                    let why = "the address of a private variable is made known to other threads";
+                    return Err(Stop::Undefined(why.into()));
+                }
+                let named = matches!(instruction, Instr::Store(Expr::Const(_), ..));
+                self.write(run, a, v, *at, named)?;
+                if at.size == 8 && !is_private(a) {
+                    self.publish(run, v);
+                }
+                if self.program.holders.any && self.completes_private_address(run, a, at.size) {
+                    let why = "the address of a private variable is made known to other threads";
+                    return Err(Stop::Undefined(why.into()));
+                }
+                self.touch(run, a, at.size.into(), true);
+                self.note(run, a, *at, at.wrap(v), true);
+            }
+            Instr::Branch(e, yes, no) => {
+                run.pc = if value(e, run)? != 0 { *yes } else { *no };
+                return Ok(true);
+            }
+            Instr::Jump(to) => {
+                run.pc = *to;
+                return Ok(true);
+            }
+            Instr::Assume(e) => {
+                if value(e, run)? == 0 {
+                    self.steps.waits |= t.access[run.pc] == Access::Internal;
+                    self.block(run.clone());
+                    return Ok(false);
+                }
+            }
+            Instr::AtomicBegin => run.depth += 1,
+            Instr::AtomicEnd => run.depth = run.depth.saturating_sub(1),
+            Instr::Spawn(template, args, r) => {
+                let args = args.iter().map(|e| value(e, run)).collect::<Result<Vec<_>, _>>()?;
+                if args.iter().any(|&v| self.program.is_private(v)) {
+                    let why = "the address of a private variable is made known to other threads";
+                    return Err(Stop::Undefined(why.into()));
+                }
+                args.iter().for_each(|&v| self.publish(run, v));
+                let number = run.memory.ended.len() as u32;
+                if self.program.numbered {
+                    Arc::make_mut(&mut run.memory).ended.push(None);
+                }
+                run.started.push(start(self.program, *template, &args, number));
+                run.registers[*r as usize] = Some(i64::from(number));
+            }
+            Instr::Join(e, r) => {
+                let number = value(e, run)?;
+                let ended = usize::try_from(number).ok().and_then(|n| run.memory.ended.get(n));
+                match ended {
+                    None => return Err(Stop::Undefined("a thread is joined that was not created".into())),
+                    Some(None) => {
+                        self.steps.waits = true;
+                        return Ok(false);
+                    }
+                    Some(Some(v)) => run.registers[*r as usize] = Some(*v),
+                }
+            }
+            Instr::Alloc(r, size) => {
+                let size = value(size, run)?;
+                let length = |s: &Slot| if let Slot::Used(o, _) = s { o.len() + 1 } else { 0 };
+                let used: usize = run.memory.heap.iter().map(length).sum();
+                let room = usize::try_from(size).ok().filter(|s| s.saturating_add(used) <= MOST_ALLOCATED);
+                let Some(size) = room else {
+                    return Err(Stop::Undefined("more memory is allocated than is modelled".into()));
+                };
+                return Ok(self.allocate(run, *r, size));
+            }
+            Instr::Free(e) => {
+                let a = value(e, run)?;
+                self.free(run, a)?;
+            }
+            Instr::Begins(a, size) => self.begins(run, *a, *size as usize),
+            Instr::Ends(list) => list.iter().for_each(|&(a, size)| self.ends(run, a, size as usize)),
+            Instr::Pointer(using) => {
+                let mut operands = Vec::new();
+                using.operands(&mut |e| operands.push(value(e, run)));
+                let objects =
+                    operands.into_iter().map(|v| v.map(object_of)).collect::<Result<Vec<_>, _>>()?;
+                self.pointer(using, &objects)?;
+            }
+            Instr::Fail(Violation::Locks, why) if !self.program.asked.contains(&Violation::Locks) => {
+                let line = self.program.origin(self.thread.template as usize, run.pc).line;
+                self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
+            }
+            Instr::Fail(what, why) => return Err(Stop::Violated(*what, why.clone())),
+            Instr::Acquire(e) => {
+                let a = value(e, run)?;
+                let at = run.held.partition_point(|&h| h < a);
+                run.held.insert(at, a);
+            }
+            Instr::Release(e) => {
+                let a = value(e, run)?;
+                match run.held.binary_search(&a) {
+                    Ok(at) => {
+                        run.held.remove(at);
+                    }
+                    Err(_) => {
+                        let why = "a lock is released that the thread does not hold";
+                        if self.program.asked.contains(&Violation::Locks) {
+                            return Err(Stop::Violated(Violation::Locks, why.into()));
+                        }
+                        let line = self.program.origin(self.thread.template as usize, run.pc).line;
+                        self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
+                    }
+                }
+            }
+            Instr::Unmodelled(why) => return Err(Stop::Undefined(why.clone())),
+            Instr::Halt => {
+                self.finish(run.clone(), After::Halted);
+                return Ok(false);
+            }
+            Instr::End(e) => {
+                if self.program.numbered {
+                    let v = if self.program.results { value(e, run)? } else { 0 };
+                    // Private variables end with their thread.
+                    let v = if self.program.is_private(v) { address(DANGLING, 0) } else { v };
+                    self.publish(run, v);
+                    // No step can tell that a thread has not ended, so this needs no step of its
+                    // own.
+                    Arc::make_mut(&mut run.memory).ended[id as usize] = Some(v);
+                }
+                self.leave(run.clone(), false);
+                return Ok(false);
+            }
+        }
+        run.pc += 1;
+        Ok(true)
+    }
+
+    /// Notes an access, for people and for replays.
+    fn note(&self, run: &mut Run, address: i64, at: Int, value: i64, writes: bool) {
+        let kind = self.program.templates[self.thread.template as usize].access[run.pc];
+        if self.details && (run.depth > 0 || !self.is_shared(address)) {
+            run.events.push(Event::Passed(run.pc as u32, run.depth > 0));
+        }
+        if self.details && kind != Access::Internal && self.is_shared(address) {
+            run.events.push(Event::Accessed(address, at, value, writes));
+        }
+    }
+
+    /// Notes an access, for races.
+    fn touch(&self, run: &mut Run, address: i64, size: u32, writes: bool) {
+        let kind = self.program.templates[self.thread.template as usize].access[run.pc];
+        if self.races && kind != Access::Internal && self.is_shared(address) {
+            let atomic = kind == Access::Atomic || run.depth > 0;
+            run.touches.push(Touch { address, size, writes, atomic, at: run.pc as u32 });
+        }
+    }
+}
+
+/// The value of an expression. Whether some signed operation in it overflowed is noted.
+fn eval(e: &Expr, registers: &[Option<i64>], id: u32, overflowed: &Cell<bool>) -> Result<i64, Stop> {
+    Ok(match e {
+        Expr::Const(v) => *v,
+        Expr::Reg(r) => registers[*r as usize].ok_or(Stop::Open(*r))?,
+        Expr::Cast(e, to) => to.wrap(eval(e, registers, id, overflowed)?),
+        Expr::Bin(op, a, b, at) => {
+            let a = eval(a, registers, id, overflowed)?;
+            let b = eval(b, registers, id, overflowed)?;
+            if op.overflows(a, b, *at) {
+                overflowed.set(true);
+            }
+            op.apply(a, b, *at)
+                .ok_or_else(|| Stop::Undefined("division by zero, or a shift that is too far".into()))?
+        }
+        Expr::SelfId => i64::from(id),
+    })
+}
+
+/// The values to try for an open one, and whether these are all.
+fn values(program: &Program, at: Int) -> (Vec<i64>, bool) {
+    match at {
+        Int { truth: true, .. } => (vec![0, 1], true),
+        Int { size: 1, signed, .. } => ((if signed { -128..128 } else { 0..256 }).collect(), true),
+        at => {
+            let mut found = Vec::new();
+            for &v in &program.interesting {
+                let v = at.wrap(v);
+                if !found.contains(&v) {
+                    found.push(v);
+                }
+            }
+            (found, false)
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Objects in memory: bounds, lifetimes, allocation, and where addresses of objects are.
+//!
+//! Every object is told apart from its neighbours, so that an access is either inside the object of
+//! its pointer or a memory error. What no longer exists is not accessed unnoticed: the bytes of a
+//! local variable are [`DEAD`] once its block is left, pointers to it in memory and in its thread
+//! become such that no object has, and memory that was freed while other threads may know it is
+//! kept apart.
+
+use std::sync::Arc;
+
+use super::{DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop};
+use crate::program::{
+    DANGLING, FUNCTION, Int, PRIVATE, PointerUse, Reg, Violation, address, is_private, object_of, offset_of,
+};
+
+impl Stepper<'_> {
+    /// A write of a part of a word may make it an address, because pointers may be copied byte by
+    /// byte. Returns whether it is that of a private variable, in memory that other threads can
+    /// see.
+    pub(super) fn completes_private_address(&self, run: &mut Run, a: i64, size: u8) -> bool {
+        if is_private(a) {
+            return false;
+        }
+        let mut private = false;
+        for v in self.addresses_at(run, a, size) {
+            self.publish(run, v);
+            private |= self.program.is_private(v);
+        }
+        private
+    }
+
+    /// The addresses that words have of which these bytes are a part.
+    pub(super) fn addresses_at(&self, run: &Run, a: i64, size: u8) -> Vec<i64> {
+        let Ok(object) = self.object(run, object_of(a)) else { return Vec::new() };
+        let from = usize::try_from(offset_of(a)).unwrap_or(usize::MAX / 2);
+        let (low, high) = (from.saturating_sub(7), (from + usize::from(size) + 7).min(object.len()));
+        let near = object.get(low..high).unwrap_or_default();
+        let is_address = |v: i64| {
+            let known = usize::try_from(object_of(v) - 1).is_ok_and(|o| o < self.program.objects.len());
+            known || self.slot(v).is_some_and(|s| s < run.memory.heap.len()) || self.program.is_private(v)
+        };
+        pointers(near, is_address).into_iter().map(|at| word(&near[at..at + 8])).collect()
+    }
+
+    /// The bytes of an access. A variable that is accessed by its `named` address is alive.
+    pub(super) fn bytes<'r>(&self, run: &'r Run, a: i64, size: u8, named: bool) -> Result<&'r [u16], Stop> {
+        let object = self.object(run, object_of(a)).map_err(|why| self.memory_error(why))?;
+        let from = usize::try_from(offset_of(a)).unwrap_or(usize::MAX / 2);
+        let Some(bytes) = object.get(from..from + usize::from(size)) else {
+            let base = self.program.name_of(address(object_of(a), 0));
+            let what = base.map_or("allocated memory".into(), |name| format!("`{name}`"));
+            return Err(self.memory_error(&format!("an access is outside of {what}")));
+        };
+        match named || !bytes.contains(&DEAD) {
+            true => Ok(bytes),
+            false => Err(self.memory_error("a local variable is used after its lifetime")),
+        }
+    }
+
+    /// The bytes of an object, or why there are none.
+    pub(super) fn object<'r>(&self, run: &'r Run, object: i64) -> Result<&'r [u16], &'static str> {
+        if object >= PRIVATE {
+            let Some(local) = self.program.locals.get((object - PRIVATE) as usize) else {
+                return Err("an access is where no object is");
+            };
+            let from = local.base as usize;
+            return run
+                .private
+                .get(from..from + local.size as usize)
+                .ok_or("an access is to another thread's variable");
+        }
+        match object {
+            0 => return Err("a null pointer is dereferenced"),
+            DANGLING => return Err("a pointer is used whose object no longer exists"),
+            FUNCTION.. => return Err("a function is accessed like a variable"),
+            _ => {}
+        }
+        let number = usize::try_from(object - 1).unwrap_or(usize::MAX);
+        if let Some(o) = self.program.objects.get(number) {
+            return Ok(&run.memory.fixed[o.base..o.base + o.init.len()]);
+        }
+        match run.memory.heap.get(number.wrapping_sub(self.program.objects.len())) {
+            Some(Slot::Used(bytes, _)) => Ok(bytes),
+            Some(Slot::Empty | Slot::Freed) => Err("memory is used after it was freed"),
+            None => Err("an access is where no object is"),
+        }
+    }
+
+    /// The same bytes, to be written.
+    fn object_mut<'r>(&self, run: &'r mut Run, object: i64) -> Option<&'r mut [u16]> {
+        if object >= PRIVATE {
+            let local = self.program.locals.get((object - PRIVATE) as usize)?;
+            let from = local.base as usize;
+            return run.private.get_mut(from..from + local.size as usize);
+        }
+        let number = usize::try_from(object - 1).ok()?;
+        let memory = Arc::make_mut(&mut run.memory);
+        if let Some(o) = self.program.objects.get(number) {
+            return memory.fixed.get_mut(o.base..o.base + o.init.len());
+        }
+        match memory.heap.get_mut(number - self.program.objects.len()) {
+            Some(Slot::Used(bytes, _)) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// What becomes of a thread that makes a memory error.
+    fn memory_error(&self, why: &str) -> Stop {
+        match self.program.memory_errors {
+            true => Stop::Violated(Violation::Memory, why.into()),
+            false => Stop::Undefined(why.into()),
+        }
+    }
+
+    pub(super) fn write(&self, run: &mut Run, a: i64, v: i64, at: Int, named: bool) -> Result<(), Stop> {
+        self.bytes(run, a, at.size, named)?;
+        if self.program.object_at(a).is_some_and(|o| o.name.starts_with('"')) {
+            return Err(self.memory_error("a string literal is written"));
+        }
+        let from = offset_of(a) as usize;
+        if let Some(bytes) = self.object_mut(run, object_of(a)) {
+            for (i, b) in bytes[from..from + usize::from(at.size)].iter_mut().enumerate() {
+                *b = (v >> (8 * i) & 255) as u16;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether other threads may be running.
+    fn has_company(&self, run: &Run) -> bool {
+        let ended = &run.memory.ended;
+        match ended.is_empty() {
+            true => self.program.concurrent,
+            false => ended.iter().enumerate().any(|(i, e)| i != self.thread.id as usize && e.is_none()),
+        }
+    }
+
+    /// A value goes where other threads can read it.
+    pub(super) fn publish(&self, run: &mut Run, v: i64) {
+        let Some(slot) = self.slot(v) else { return };
+        if matches!(run.memory.heap.get(slot), Some(Slot::Used(_, false)))
+            && let Slot::Used(_, published) = &mut Arc::make_mut(&mut run.memory).heap[slot]
+        {
+            *published = true;
+        }
+    }
+
+    /// The number of the allocated object that a value would be an address of.
+    fn slot(&self, v: i64) -> Option<usize> {
+        let first = self.program.objects.len() as i64 + 1;
+        usize::try_from(object_of(v) - first).ok().filter(|_| object_of(v) < DANGLING)
+    }
+
+    /// Allocates: at a new address, or at one that was freed. Continues in `work`.
+    pub(super) fn allocate(&mut self, run: &mut Run, r: Reg, size: usize) -> bool {
+        let heap = &run.memory.heap;
+        let mut slots: Vec<usize> = (0..heap.len()).filter(|&s| heap[s] == Slot::Freed).collect();
+        if slots.len() < MOST_FREED {
+            slots.push(heap.iter().position(|s| *s == Slot::Empty).unwrap_or(heap.len()));
+        } else {
+            self.missing(format!("only {MOST_FREED} freed objects are told apart from new ones"));
+        }
+        for slot in slots {
+            let mut next = run.clone();
+            let heap = &mut Arc::make_mut(&mut next.memory).heap;
+            if slot == heap.len() {
+                heap.push(Slot::Empty);
+            }
+            heap[slot] = Slot::Used(vec![OPEN; size], false);
+            let object = (self.program.objects.len() + 1 + slot) as i64;
+            next.registers[r as usize] = Some(address(object, 0));
+            next.pc += 1;
+            self.work.push(next);
+        }
+        false
+    }
+
+    pub(super) fn free(&mut self, run: &mut Run, a: i64) -> Result<(), Stop> {
+        if a == 0 {
+            return Ok(());
+        }
+        let slot = self.slot(a).filter(|&s| s < run.memory.heap.len());
+        let Some(slot) = slot else {
+            return Err(self.memory_error("something is freed that was not allocated"));
+        };
+        let Slot::Used(bytes, published) = &run.memory.heap[slot] else {
+            return Err(self.memory_error("memory is freed twice"));
+        };
+        if offset_of(a) != 0 {
+            return Err(self.memory_error("a pointer into the middle of allocated memory is freed"));
+        }
+        let (size, published) = (bytes.len() as u32, *published);
+        // To free is to write, for races.
+        self.touch(run, a, size, true);
+        if published && self.has_company(run) {
+            Arc::make_mut(&mut run.memory).heap[slot] = Slot::Freed;
+            return Ok(());
+        }
+        let heap = &mut Arc::make_mut(&mut run.memory).heap;
+        heap[slot] = Slot::Empty;
+        while heap.last() == Some(&Slot::Empty) {
+            heap.pop();
+        }
+        self.invalidate(run, object_of(a));
+        Ok(())
+    }
+
+    /// A local variable is alive from here on, without a value.
+    pub(super) fn begins(&mut self, run: &mut Run, a: i64, size: usize) {
+        let object = object_of(a);
+        let known = usize::try_from(object - 1).ok().and_then(|o| self.program.objects.get(o));
+        let again = self.object(run, object).is_ok_and(|bytes| bytes.contains(&DEAD));
+        if again && known.is_some_and(|o| o.leaves) && self.has_company(run) {
+            self.missing("another thread may still have a pointer to an earlier local variable");
+        }
+        if self.object(run, object).is_ok_and(|bytes| bytes.iter().any(|&b| b != OPEN))
+            && let Some(bytes) = self.object_mut(run, object)
+        {
+            bytes[..size].fill(OPEN);
+        }
+    }
+
+    /// The lifetime of a local variable ends, and pointers to it have no value any more.
+    pub(super) fn ends(&mut self, run: &mut Run, a: i64, size: usize) {
+        if self.object(run, object_of(a)).is_ok_and(|bytes| bytes.iter().any(|&b| b != DEAD))
+            && let Some(bytes) = self.object_mut(run, object_of(a))
+        {
+            bytes[..size].fill(DEAD);
+        }
+        self.invalidate(run, object_of(a));
+    }
+
+    /// Pointers to an object that is gone, in memory and in this thread, become such that no
+    /// object has.
+    fn invalidate(&self, run: &mut Run, object: i64) {
+        let gone = |v: i64| object_of(v) == object;
+        let nowhere = address(DANGLING, 0);
+        let holders = &self.program.holders;
+        for &r in holders.registers(self.program, self.thread.template as usize, object) {
+            if let Some(v) = run.registers[r as usize].as_mut().filter(|v| gone(**v)) {
+                *v = nowhere;
+            }
+        }
+        if !holders.in_memory(self.program, object) {
+            return;
+        }
+        let clear = |bytes: &mut [u16]| {
+            for at in pointers(bytes, gone) {
+                for (k, b) in bytes[at..at + 8].iter_mut().enumerate() {
+                    *b = (nowhere >> (8 * k) & 255) as u16;
+                }
+            }
+        };
+        for local in &self.program.locals {
+            let from = local.base as usize;
+            run.private.get_mut(from..from + local.size as usize).into_iter().for_each(clear);
+        }
+        if object >= PRIVATE {
+            // It could not be stored anywhere else.
+            return;
+        }
+        let places = self.program.objects.iter().map(|o| o.base..o.base + o.init.len());
+        let fixed: Vec<_> =
+            places.filter(|at| !pointers(&run.memory.fixed[at.clone()], gone).is_empty()).collect();
+        let used = |s: &Slot| matches!(s, Slot::Used(bytes, _) if !pointers(bytes, gone).is_empty());
+        if fixed.is_empty() && !run.memory.heap.iter().any(used) {
+            return;
+        }
+        let memory = Arc::make_mut(&mut run.memory);
+        fixed.into_iter().for_each(|at| clear(&mut memory.fixed[at]));
+        for slot in &mut memory.heap {
+            if let Slot::Used(bytes, _) = slot {
+                clear(bytes);
+            }
+        }
+    }
+
+    /// A use of addresses that C defines only sometimes.
+    pub(super) fn pointer(&mut self, using: &PointerUse, objects: &[i64]) -> Result<(), Stop> {
+        match using {
+            PointerUse::Moved(..) if objects[0] != objects[1] => {
+                return Err(self.memory_error("a pointer is moved far away from its object"));
+            }
+            PointerUse::Ordered(..) if objects[0] != objects[1] => {
+                self.missing("addresses of different objects are ordered or subtracted");
+            }
+            PointerUse::Compared(..) if objects.contains(&DANGLING) && !objects.contains(&0) => {
+                let why = "a pointer to an object that no longer exists is compared";
+                return Err(Stop::Undefined(why.into()));
+            }
+            PointerUse::Number(_) if objects[0] != 0 => {
+                self.missing("an address is used as a number, and only one value of it was tried");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Where bytes are an address with a property.
+fn pointers(bytes: &[u16], is: impl Fn(i64) -> bool) -> Vec<usize> {
+    let is_one = |w: &[u16]| w[7] != 0 && w.iter().all(|&b| b < OPEN) && is(word(w));
+    let words = bytes.windows(8).enumerate();
+    words.filter(|(_, w)| is_one(w)).map(|(n, _)| n).collect()
+}
+
+/// The number that eight bytes are.
+fn word(bytes: &[u16]) -> i64 {
+    bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b))
+}
