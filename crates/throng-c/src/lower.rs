@@ -7,6 +7,7 @@ use std::rc::Rc;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
+use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES, is_atomic_function};
 use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
 use throng_goto::program::{
@@ -22,6 +23,8 @@ mod blocks;
 mod builtins;
 mod bytes;
 mod calls;
+mod conditions;
+mod counters;
 mod declarators;
 mod exclusion;
 mod expressions;
@@ -31,6 +34,7 @@ mod layout;
 mod library;
 mod linkage;
 mod literals;
+mod locks;
 mod statements;
 mod threads;
 mod uses;
@@ -314,12 +318,11 @@ impl<'a> Lower<'a> {
     /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock
     /// them.
     fn has_recursive_locks(&self) -> bool {
-        let by_attribute = self.definitions.values().any(|d| d.bare.contains("pthread_mutexattr_settype"));
+        let by_attribute = self.definitions.values().any(|d| d.bare.contains(MUTEX_TYPE));
         // The header has each of these names twice, and each unit may have the header.
         let often = 2 * self.prepared.units.len();
-        let by_initial_value = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"]
-            .iter()
-            .any(|name| self.prepared.text.matches(name).count() > often);
+        let by_initial_value =
+            OWNED_MUTEXES.iter().any(|name| self.prepared.text.matches(name).count() > often);
         by_attribute || by_initial_value
     }
 
@@ -906,7 +909,7 @@ impl<'a> Lower<'a> {
             }
         }
         let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
-        let atomic = written_name(&name).starts_with("__VERIFIER_atomic_");
+        let atomic = is_atomic_function(written_name(&name));
         if atomic {
             self.emit(Instr::AtomicBegin);
         }

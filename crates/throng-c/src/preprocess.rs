@@ -613,7 +613,7 @@ fn is_label(word: &str) -> bool {
         word,
         "default" | "case" | "unsigned" | "int" | "signed" | "long" | "short" | "char" | "_Bool"
     );
-    identifier && !keyword && !word.starts_with("__CPROVER_ASYNC")
+    identifier && !keyword && !word.starts_with(crate::library::special::ASYNC_LABEL)
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub mod partial_order;
 pub mod predicate;
 pub mod problem;
 pub mod quotient;
+#[doc(hidden)]
+pub mod random;
 pub mod reduction;
 pub mod semantics;
 pub mod singles;

@@ -7,6 +7,7 @@ use lang_c::span::{Node, Span};
 
 use super::expressions::has_effects;
 use super::{Lower, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
+use crate::library::special::is_input;
 use crate::types::{Func, Ty};
 use throng_goto::program::{BinOp, Doubt, Expr, INT, Instr, PTR, Reg};
 use throng_model::assumption::Assumption;
@@ -136,7 +137,7 @@ impl<'a> Lower<'a> {
             }
             return self.inline(name, converted, span);
         }
-        if super::library::is_input(name) {
+        if is_input(name) {
             return self.any_result(ty, span, |s, r| s.emit(Instr::Any(r)));
         }
         match self.known_call(name, ty, &arguments, span)? {

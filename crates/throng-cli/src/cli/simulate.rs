@@ -4,12 +4,13 @@ use std::io;
 
 use super::SimulateArgs;
 use super::console::{Console, Failure, forgive_closed_pipe};
-use crate::simulate::{Random, Walk, start};
+use crate::simulate::{Walk, start};
 use throng::Job;
 use throng::report::text::wrap;
 use throng::report::{plural, threads_text};
 use throng_lang::load::Reading;
 use throng_lang::question::Question;
+use throng_model::random::Random;
 
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
     let question = Question { may_lack_target: true, ..args.input.asking(args.question.question()) };
