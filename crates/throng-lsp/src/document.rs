@@ -286,7 +286,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// What a reader and the question have to say about a text.
-fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
+pub fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
     let own = |found: Vec<SourceDiagnostic>| {
         // Those about other files, such as properties, are shown without a place.
         let here = |d: SourceDiagnostic| match d.source.text == text {
