@@ -151,19 +151,13 @@ struct CheckArgs {
     /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same
     /// command then resumes there, whatever stopped it. With the answer, FILE is removed.
     /// `distributed`, where it is compiled in: FILE is a folder that all processes see
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
+    #[arg(long, value_name = "FILE", conflicts_with = "reuse", help_heading = "Limits")]
     checkpoint: Option<PathBuf>,
-    /// Seconds between two checkpoints, for tests
-    #[arg(long, hide = true, value_name = "SECS", value_parser = seconds, requires = "checkpoint", help_heading = "Limits")]
+    /// Write the state of the search every SECS seconds instead
+    #[arg(long, value_name = "SECS", value_parser = seconds, requires = "checkpoint", help_heading = "Limits")]
     checkpoint_every: Option<Duration>,
-    /// Explore everything that can be reached and answer nothing, for benchmarks
-    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
-    exhaust: bool,
-    /// Write the whole model out as a table first, for benchmarks
-    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
-    unfold: bool,
-    /// Engines run alone: do not compose away or merge states first, for comparison
-    #[arg(long, alias = "no-contract", hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
+    /// An engine other than `auto`: search the problem as it is, not a smaller quotient
+    #[arg(long, conflicts_with = "checkpoint", help_heading = "Limits")]
     no_quotient: bool,
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
@@ -739,8 +733,6 @@ impl CheckArgs {
             stop_at_first: false,
             checkpoint: None,
             checkpoint_every: None,
-            exhaust: false,
-            unfold: false,
             no_quotient: false,
             no_check: false,
             strict: false,

@@ -4,16 +4,16 @@
 pub mod auto;
 pub mod backward;
 #[cfg(feature = "symbolic")]
-pub mod bdd;
+mod bdd;
 pub mod checkpoint;
 pub mod cutoff;
 pub mod deadlock;
 #[cfg(feature = "cluster")]
 pub mod distributed;
 pub mod equations;
-pub mod exhaust;
 pub mod explicit;
 pub mod facts;
+pub mod gave_up;
 pub mod guided;
 pub mod karp_miller;
 mod levels;

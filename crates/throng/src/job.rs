@@ -370,14 +370,6 @@ impl<'a> Job<'a> {
         Ok(Prepared { problem, warnings, left_out, input: Some(input), source: None, took })
     }
 
-    /// Answers with another form of the same problem.
-    #[doc(hidden)]
-    pub fn rewritten(self, rewrite: impl FnOnce(&Problem) -> Problem) -> Result<Job<'a>, Error> {
-        let mut prepared = self.prepare()?.clone();
-        prepared.problem = rewrite(&prepared.problem);
-        Ok(Job { prepared: [OnceLock::from(Ok(prepared)), OnceLock::new()], ..self })
-    }
-
     /// Searches with an engine of Throng, then checks the evidence. Running into a limit is an
     /// outcome, not an error.
     pub fn check(&self, engine: Engine, limits: &Limits) -> Result<Outcome, Error> {

@@ -241,7 +241,6 @@ fn read_own(output: &Output) -> Reported {
         (Some("unknown"), "time") => Some(Ending::Timeout),
         (Some("unknown"), "memory") => Some(Ending::Memory),
         (Some("unknown"), "refused") => Some(Ending::Refused),
-        (Some("unknown"), "explored") => Some(Ending::Finished),
         (Some("unknown"), _) => Some(Ending::Unknown),
         _ => None,
     };

@@ -195,9 +195,9 @@ pub(super) fn check(
     print: Print<'_>,
 ) -> Result<u8, Failure> {
     let began = Instant::now();
-    let given = [args.checkpoint.is_some(), args.reuse.is_some(), args.exhaust, args.unfold];
+    let given = [args.checkpoint.is_some(), args.reuse.is_some()];
     if given.contains(&true) {
-        let why = "--checkpoint, --reuse, --exhaust and --unfold are not for C yet";
+        let why = "--checkpoint and --reuse are not for C yet";
         return Err(Failure::Other(why.into()));
     }
     let read = read(&args.input, &args.question, &args.more)?;

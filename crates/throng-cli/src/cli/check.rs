@@ -10,18 +10,17 @@ use super::certify;
 use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure, LastWords};
 use super::files::{self, Kind};
+#[cfg(feature = "cluster")]
+use throng::Engine;
 use throng::report::{json, text};
-use throng::{Engine, Job, Settings, engine};
+use throng::{Job, Settings};
 use throng_check::certificate::write::Origin;
-use throng_engine::exhaust::{Coverability, Exhaust, GaveUp};
-use throng_engine::karp_miller::KarpMiller;
 use throng_lang::bp::lint::lint;
 use throng_lang::load::Input;
 use throng_lang::question::SourceDiagnostic;
 use throng_model::limits::Limits;
-use throng_model::problem::{Bound, Problem};
-use throng_model::unfold::unfold;
-use throng_model::verdict::{Unknown, Verdict};
+use throng_model::problem::Bound;
+use throng_model::verdict::Verdict;
 
 /// Where the report of one input goes.
 pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
@@ -105,30 +104,14 @@ pub(super) fn check(
         Engine::Distributed => super::cluster::parts(args, &loaded, &problem)?,
         _ => None,
     };
-    let mut engine = match args.search.engine {
-        _ if args.exhaust => aimless(args)?,
-        #[cfg(feature = "cluster")]
-        Engine::Distributed => {
-            super::cluster::refuse(args)?;
-            parts
-                .iter()
-                .filter_map(|parts| parts.earlier())
-                .for_each(|what| console.note(&format!("note: {what}")));
-            super::cluster::engine(args, parts.clone())
-        }
-        engine => engine.build(&settings(args)),
-    };
-    let problem = match args.unfold.then(|| as_table(&problem, limits)) {
-        None => problem,
-        Some(Ok(table)) => {
-            job = job.rewritten(|_| table.clone())?;
-            table
-        }
-        Some(Err(why)) => {
-            engine = Box::new(GaveUp(why));
-            problem
-        }
-    };
+    let mut engine = args.search.engine.build(&settings(args));
+    #[cfg(feature = "cluster")]
+    if args.search.engine == Engine::Distributed {
+        super::cluster::refuse(args)?;
+        let earlier = parts.iter().filter_map(|parts| parts.earlier());
+        earlier.for_each(|what| console.note(&format!("note: {what}")));
+        engine = super::cluster::engine(args, parts.clone());
+    }
     if let Some(path) = &checkpoint {
         let checkpoint = Checkpoint::open(path, args, &loaded, &problem)?;
         checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
@@ -192,29 +175,6 @@ pub(super) fn last_words(args: &CheckArgs) -> LastWords {
     Arc::new(move |why| match json {
         true => json::stopped(&file, why),
         false => format!("UNKNOWN  {why}; how far the search came is not known\nfile:    {file}\n"),
-    })
-}
-
-/// The engine that was asked for, without a question.
-fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Algorithm + Send>, Failure> {
-    match args.search.engine {
-        Engine::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
-        engine @ (Engine::Explicit | Engine::Symbolic) => {
-            Ok(Box::new(Exhaust(engine.build(&settings(args)))))
-        }
-        _ => Err(Failure::Other("--exhaust is for explicit, symbolic and karp-miller".into())),
-    }
-}
-
-/// The same problem with its model written out.
-fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
-    let unfolded = unfold(problem, limits)?;
-    Ok(Problem {
-        model: Arc::new(unfolded.table),
-        initial: unfolded.initial,
-        targets: unfolded.targets,
-        initial_text: unfolded.initial_text,
-        bound: problem.bound,
     })
 }
 

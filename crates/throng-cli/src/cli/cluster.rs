@@ -202,9 +202,8 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
     }
     refuse(args)?;
     let is_c = super::c::is_c(&args.input);
-    if is_c || !args.more.is_empty() || args.exhaust || args.unfold || args.input.file == Path::new("-") {
-        let why =
-            "--cluster is for one Boolean program, system or net in a file, without --exhaust and --unfold";
+    if is_c || !args.more.is_empty() || args.input.file == Path::new("-") {
+        let why = "--cluster is for one Boolean program, system or net in a file";
         return Err(Failure::Other(why.into()));
     }
     let limits = args.search.limits()?;

@@ -12,7 +12,6 @@ use super::naive::{by_size, by_tokens};
 use super::shrink::smaller;
 use super::{integers, questions, states};
 use crate::interpreter::{self, Naive};
-use crate::uncounted_symbolic::UncountedSymbolic;
 use throng::{Engine, Settings};
 use throng_check::certificate::write::{NOT_STANDING, Origin, document, write};
 use throng_check::certificate::{self, Document, Property};
@@ -64,10 +63,6 @@ impl Oracle {
 /// Every oracle.
 pub fn oracles() -> Vec<Oracle> {
     let mut all: Vec<Oracle> = engines().into_iter().map(Entry::oracle).collect();
-    for por in [false, true] {
-        let name = if por { "plain, reduced" } else { "plain" };
-        all.push(Oracle::new(name, move |asked, limits| plain(asked, limits, por)));
-    }
     all.push(Oracle::new("naive", |asked, _| Ok(naive(asked))));
     all.push(Oracle::new("hidden answer", |asked, _| {
         let names: Vec<String> = asked.problem.targets.iter().map(|t| t.name.clone()).collect();
@@ -349,13 +344,6 @@ fn printed(asked: &Asked<'_>, document: &Document) -> Answers {
         }
     };
     Ok(Some(with_overall(asked.problem.targets.iter().map(claim).collect())))
-}
-
-fn plain(asked: &Asked<'_>, limits: &Limits, por: bool) -> Answers {
-    let Bound::Threads(bound) = asked.problem.bound else { return Ok(None) };
-    let Ok(outcome) = (UncountedSymbolic { por }).search(asked.problem, limits) else { return Ok(None) };
-    let claim = |hit: &bool| if *hit { Claim::hit(bound) } else { Claim::SAFE };
-    Ok(Some(with_overall(outcome.hit.iter().map(claim).collect())))
 }
 
 // ── naive searches ──

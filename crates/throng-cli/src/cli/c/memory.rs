@@ -4,7 +4,7 @@
 use super::hunt::{Hunt, HuntFirst};
 use super::{CheckArgs, Console, Failure, Outcome, Read, settings};
 use throng::Job;
-use throng_engine::exhaust::GaveUp;
+use throng_engine::gave_up::GaveUp;
 use throng_goto::program::Start;
 use throng_goto::question::MEMORY_SAFETY;
 use throng_model::limits::Limits;
