@@ -21,7 +21,6 @@ mod listing;
 pub mod localise;
 pub mod on_covering;
 pub mod on_quotient;
-pub mod pdr;
 mod quotient;
 pub mod reachability;
 mod registry;

@@ -462,7 +462,7 @@ impl<'a> Job<'a> {
             "symbolic" => Method::Symbolic,
             _ => Method::Search,
         };
-        let refused = matches!(engine, "backward" | "pdr" | "karp-miller" | "guided" | "distributed");
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "distributed");
         let (most, watch) = (self.settings.max_threads, self.watch);
         let mut found = if refused {
             let (what, prover) =

@@ -215,7 +215,6 @@ fn numbers_of_jobs_and_limits_at_the_edge() {
             "symbolic",
             "karp-miller",
             "backward",
-            "pdr",
             "views",
             "localise",
             "equations",

@@ -138,7 +138,6 @@ fn time_is_kept_within_half_a_second_inside_a_long_statement() {
         "symbolic",
         "karp-miller",
         "backward",
-        "pdr",
         "views",
         "localise",
         "equations",

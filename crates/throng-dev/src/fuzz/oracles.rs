@@ -127,7 +127,6 @@ pub fn engines() -> Vec<Entry> {
             Engine::Explicit | Engine::Symbolic => continue,
             Engine::KarpMiller => Some("karp-miller, on the quotient"),
             Engine::Backward => Some("backward, on the quotient"),
-            Engine::Pdr => Some("pdr, on the quotient"),
             Engine::Views => Some("views, on the quotient"),
             Engine::Equations => Some("equations, on the quotient"),
             Engine::Guided => Some("guided, on the quotient"),
