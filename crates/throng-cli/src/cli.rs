@@ -41,7 +41,7 @@ use throng_lang::question::Question;
 use throng_model::limits::Limits;
 use vocabulary::OPTIONS;
 
-/// What `throng` alone says.
+/// The text that `throng` without arguments prints.
 const WELCOME: &str = "\
 Throng proves concurrent programs safe for any number of threads, or shows the
 execution that breaks them. Three commands to begin with:
@@ -324,7 +324,7 @@ struct CutoffArgs {
     output: OutputArgs,
 }
 
-/// How a cutoff is known.
+/// Methods to establish a cutoff.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum MethodName {
     /// Compare with the exact set, which Karp-Miller computes
@@ -390,7 +390,7 @@ struct SimulateArgs {
     /// Which random walk: the same number gives the same walk
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// How many random steps to take
+    /// Number of random steps to take
     #[arg(long, value_name = "N", default_value_t = 50)]
     steps: usize,
     #[command(flatten)]
@@ -460,7 +460,7 @@ struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-/// What to read.
+/// Options for the input.
 #[derive(Clone, Debug, Args)]
 struct InputArgs {
     /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml .c .i, or `-` for standard input
@@ -506,12 +506,12 @@ struct InputArgs {
     lp64: bool,
 }
 
-/// Where to start and for how many threads.
+/// Options for the initial configuration and the number of threads.
 #[derive(Clone, Debug, Args)]
 struct StartArgs {
-    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program has
-    /// `start_thread`, else any). Systems: `s|l,l/u,u`, threads in l and l, any number in u and u
-    /// (default: `0/0`)
+    /// The initial configuration. Programs: K threads, or `any` number (default: 1 if the program
+    /// has `start_thread`, else any). Systems: `s|l,l/u,u`, threads in l and l, any number in u and
+    /// u (default: `0/0`)
     #[arg(long, value_name = "START", help_heading = "Question")]
     initial: Option<String>,
     /// At most N threads at any time, initial ones included (nets: N tokens for each open initial
@@ -520,7 +520,7 @@ struct StartArgs {
     threads: Option<u32>,
 }
 
-/// What to ask.
+/// Options for the question.
 #[derive(Clone, Debug, Args)]
 struct QuestionArgs {
     #[command(flatten)]
@@ -610,7 +610,8 @@ impl FailureArgs {
     }
 }
 
-/// What `check` asks and `reach` does not: taken, to say so.
+/// Options that `check` has and `reach` has not; they are parsed so that they can be refused with a
+/// reason.
 #[derive(Debug, Args)]
 struct PropertyArgs {
     #[arg(long, hide = true)]
@@ -658,7 +659,7 @@ impl PropertyArgs {
     }
 }
 
-/// How to search, and when to stop.
+/// Options for the search and its limits.
 #[derive(Clone, Debug, Args)]
 struct SearchArgs {
     /// The engine that searches
@@ -677,13 +678,13 @@ struct SearchArgs {
     /// for sets that do not fit into it
     #[arg(long, value_name = "FOLDER", help_heading = "Limits")]
     store: Option<PathBuf>,
-    /// How many processor cores to use; with 1 the search is deterministic
+    /// Number of processor cores to use; with 1 the search is deterministic
     #[arg(long, value_name = "N", default_value_t = cores(), help_heading = "Limits",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: u32,
 }
 
-/// How to talk.
+/// Options for output.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct OutputArgs {
     /// Verdicts only: no warnings, no traces
@@ -715,7 +716,7 @@ enum Language {
     Pnml,
     /// Drawing for Graphviz
     Dot,
-    /// What a C program means: calls inlined, every access written out
+    /// The goto program of a C program: calls inlined, every access written out
     Goto,
 }
 
@@ -851,7 +852,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl OutputArgs {
-    /// Whether only the first line is wanted.
+    /// Returns whether only the first line is wanted.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -871,7 +872,7 @@ pub fn main() -> u8 {
     let cli = Cli::try_parse().unwrap_or_else(|why| {
         if let Some(file) = file_as_command(&why) {
             console::complain(&format!(
-                "error: `{file}` is no command; to check that file: throng check {file}"
+                "error: `{file}` is not a command; to check that file: throng check {file}"
             ));
             std::process::exit(2);
         }

@@ -19,7 +19,7 @@ use throng_lang::load::{LARGEST, Loaded};
 use throng_model::limits::Limits;
 use throng_model::verdict::Verdict;
 
-/// How long smaller evidence is looked for.
+/// Time limit for making evidence smaller.
 const SHRINKING: Duration = Duration::from_secs(2);
 
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
@@ -125,7 +125,7 @@ fn about_c(
     Ok(status)
 }
 
-/// Whether the certificate answers what was asked, and stands.
+/// Checks that the certificate answers what was asked and is valid.
 fn judged(
     args: &CertifyArgs,
     document: &Document,

@@ -16,12 +16,12 @@ use throng_lang::mutant::{Mutant, apply};
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
 
-/// How long one check may take if nothing is said.
+/// Default time limit of one check.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A program that can be changed and checked.
 pub(super) trait Subject {
-    /// All ways to change one thing.
+    /// All mutants of one change.
     fn mutants(&self) -> &[Mutant];
     /// Checks the program, or the changed program of this number; what a replay of the run did, if
     /// that was asked for.
@@ -127,7 +127,7 @@ fn row(done: Result<(Outcome, Option<String>), Failure>, began: Instant, console
     }
 }
 
-/// What is changed, in words.
+/// Describes the change that makes the mutant.
 fn named(mutant: &Mutant) -> String {
     format!("{}: {}", mutant.change.text(), mutant.what)
 }

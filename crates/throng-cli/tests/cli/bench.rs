@@ -89,7 +89,7 @@ fn a_second_call_goes_on_where_the_first_was_stopped() {
 }
 
 #[test]
-fn a_verdict_against_the_expected_one_is_told_and_ends_with_10() {
+fn a_verdict_against_the_expected_one_is_reported_and_ends_with_10() {
     let folder = Folder::new("wrong");
     folder.file(
         "in/MANIFEST.csv",
@@ -160,7 +160,7 @@ fn a_benchmark_that_is_killed_leaves_nothing_running() {
     bench.wait().unwrap();
     for process in folder.read("started").split_whitespace() {
         let status = || fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        // One that has ended may stay in the table until somebody asks how.
+        // One that has ended may stay in the table until its parent asks how.
         wait_until(|| status().is_empty() || status().contains("State:\tZ"));
     }
 }

@@ -156,8 +156,8 @@ fn billions_are_not_counted_one_by_one() {
     }
 }
 
-/// A run that needs 2³² tokens is no answer, but the run into the other target is; a search that
-/// was kept goes on with the step that it could not count.
+/// A run that needs 2³² tokens is not an answer, but the run into the other target is; a search
+/// that was kept resumes at the step that it could not count.
 #[test]
 fn what_cannot_be_counted_is_left_open_and_nothing_else() {
     let _alone = alone();
@@ -204,7 +204,7 @@ fn a_crowd_with_choices_does_not_hang_anybody() {
             run_in_time(&[&arguments[..], &["--timeout", "4", "--memory", "1000"]].concat());
         assert!(matches!(status, Some(0 | 1)), "{out}{err}");
     }
-    // A run too long to check step by step is no answer, but no fault either.
+    // A run too long to check step by step is neither an answer nor a fault.
     let first = leaders.lines().next().expect("a step");
     let alone = file("leader.tts", &format!("2 69\n{first}\n"));
     let start_alone = format!("0|{}9", "0,".repeat(20));
