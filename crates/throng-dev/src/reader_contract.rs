@@ -209,7 +209,7 @@ const CERTIFIED: [(Format, &str); 3] = [
     ),
 ];
 
-/// What stands between an input and its certificate.
+/// Separator between an input and its certificate.
 const DIVIDER: &[u8] = b"\n%%\n";
 
 /// Any bytes as a certificate: of three small inputs, or, with a line `%%` in them, of the input

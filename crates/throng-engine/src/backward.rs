@@ -218,7 +218,7 @@ impl Search<'_> {
 
     /// Keeps an element if nothing smaller is known; says so if it covers an initial configuration.
     fn add(&mut self, mut config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
-        if self.basis.is_above(&config, |_| true) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
+        if self.basis.is_above(&config) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
             return None;
         }
         // Nothing that leads to an element so generalised can be reached, so no run is ever looked
@@ -227,7 +227,7 @@ impl Search<'_> {
             config = core;
         }
         let at = self.nodes.len();
-        for larger in self.basis.insert(&config, at, |_| true) {
+        for larger in self.basis.insert(&config, at) {
             self.nodes[larger].alive = false;
         }
         let starts = self.problem.initial.iter().any(|family| family.omega().may_cover(&config, self.model));

@@ -23,7 +23,6 @@ pub type Literals = [(u32, bool)];
 /// Where sets live.
 pub struct Space {
     manager: BDDManagerRef,
-    variables: u32,
 }
 
 /// A set of valuations.
@@ -45,12 +44,7 @@ impl Space {
     pub fn new(variables: u32, nodes: usize) -> Space {
         let manager = new_manager(nodes, (nodes / 4).clamp(1 << 10, 1 << 20), 1);
         manager.with_manager_exclusive(|m| m.add_vars(variables));
-        Space { manager, variables }
-    }
-
-    /// How many variables there are.
-    pub fn variables(&self) -> u32 {
-        self.variables
+        Space { manager }
     }
 
     /// All valuations.
@@ -91,11 +85,6 @@ impl Space {
         let new = pairs.iter().map(|p| Ok(self.literal(p.1, true)?.0)).collect::<Result<Vec<_>, Full>>()?;
         Ok(Renaming(Some(Subst::new(pairs.iter().map(|p| p.0).collect(), new))))
     }
-
-    /// How many nodes are in use, or were and have not been collected.
-    pub fn nodes(&self) -> usize {
-        self.manager.with_manager_shared(|m| m.num_inner_nodes())
-    }
 }
 
 impl Set {
@@ -118,24 +107,9 @@ impl Set {
         self.attempt(|| self.0.or(&other.0))
     }
 
-    /// Complement.
-    pub fn not(&self) -> Result<Set, Full> {
-        self.attempt(|| self.0.not())
-    }
-
     /// What is in `self` and not in `other`.
     pub fn minus(&self, other: &Set) -> Result<Set, Full> {
         self.attempt(|| other.0.imp_strict(&self.0))
-    }
-
-    /// Valuations that are in exactly one.
-    pub fn xor(&self, other: &Set) -> Result<Set, Full> {
-        self.attempt(|| self.0.xor(&other.0))
-    }
-
-    /// `yes` where `self` holds, else `no`.
-    pub fn choose(&self, yes: &Set, no: &Set) -> Result<Set, Full> {
-        self.attempt(|| self.0.ite(&yes.0, &no.0))
     }
 
     /// Forgets variables: they may have any value.
@@ -226,11 +200,6 @@ impl Set {
         }
         walk(self, &mut Vec::new(), found)
     }
-
-    /// How many nodes it has.
-    pub fn size(&self) -> usize {
-        self.0.node_count()
-    }
 }
 
 impl std::fmt::Debug for Set {
@@ -266,8 +235,6 @@ mod tests {
             assert_eq!(a.and(&b).unwrap(), set(table & tb));
             assert_eq!(a.or(&b).unwrap(), set(table | tb));
             assert_eq!(a.minus(&b).unwrap(), set(table & !tb));
-            assert_eq!(a.xor(&b).unwrap(), set(table ^ tb));
-            assert_eq!(a.not().unwrap(), set(!table));
             assert_eq!(a.meets(&b).unwrap(), table & tb != 0);
             assert_eq!(a.within(&b).unwrap(), table & !tb == 0);
             let forgotten = (0..8u8)

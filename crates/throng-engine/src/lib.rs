@@ -4,16 +4,16 @@
 pub mod auto;
 pub mod backward;
 #[cfg(feature = "symbolic")]
-pub mod bdd;
+mod bdd;
 pub mod checkpoint;
 pub mod cutoff;
 pub mod deadlock;
 #[cfg(feature = "cluster")]
 pub mod distributed;
 pub mod equations;
-pub mod exhaust;
 pub mod explicit;
 pub mod facts;
+pub mod gave_up;
 pub mod guided;
 pub mod hunt;
 pub mod karp_miller;
@@ -22,7 +22,6 @@ mod listing;
 pub mod localise;
 pub mod on_covering;
 pub mod on_quotient;
-pub mod pdr;
 mod quotient;
 pub mod reachability;
 mod registry;

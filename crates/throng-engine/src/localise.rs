@@ -285,8 +285,10 @@ impl Search<'_> {
             let answer = engine.run(problem, limits, &Quiet(self.watch));
             statistics.configurations += answer.statistics.configurations;
             match answer.verdicts.into_iter().next() {
-                // A set as a search stored it is no part of a proof.
-                Some(Verdict::Safe(Certificate::Packed(_))) | None => Ok(Err(Unknown::Explored)),
+                // A set as a search stored it cannot be part of a proof.
+                Some(Verdict::Safe(Certificate::Packed(_))) | None => {
+                    Ok(Err(Unknown::Inconclusive("the search gave no evidence that fits".into())))
+                }
                 Some(Verdict::Safe(proof)) => Ok(Ok(Shown::Proof(proof))),
                 Some(Verdict::Unsafe(run)) => Ok(Ok(Shown::Run(run))),
                 Some(Verdict::Unknown(

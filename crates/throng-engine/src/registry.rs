@@ -20,7 +20,6 @@ use crate::karp_miller::KarpMiller;
 use crate::localise::Localise;
 use crate::on_covering::OnCovering;
 use crate::on_quotient::OnQuotient;
-use crate::pdr::Pdr;
 use crate::reachability::Reachability;
 #[cfg(feature = "symbolic")]
 use crate::symbolic::Symbolic;
@@ -49,8 +48,6 @@ pub enum Engine {
     Guided,
     /// Backward over upward-closed sets.
     Backward,
-    /// The same, level by level, with generalised elements.
-    Pdr,
     /// Pair views and triple views.
     Views,
     /// Proofs and runs with few of a program's variables.
@@ -97,7 +94,6 @@ impl Engine {
         Engine::Equations,
         Engine::Guided,
         Engine::Backward,
-        Engine::Pdr,
         Engine::Views,
         Engine::Localise,
         Engine::Reachability,
@@ -116,7 +112,6 @@ impl Engine {
             Engine::Equations => "equations",
             Engine::Guided => "guided",
             Engine::Backward => "backward",
-            Engine::Pdr => "pdr",
             Engine::Views => "views",
             Engine::Localise => "localise",
             Engine::Reachability => "reachability",
@@ -145,9 +140,6 @@ impl Engine {
             }
             Engine::Backward => {
                 "Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts"
-            }
-            Engine::Pdr => {
-                "Property-directed reachability over upward-closed sets: any number of threads, with signals and broadcasts; generalises what it rules out"
             }
             Engine::Views => {
                 "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
@@ -201,7 +193,6 @@ impl Engine {
             Engine::Equations => Box::new(Equations { store, por, only_proves: false }),
             Engine::Guided => Box::new(Guided { store }),
             Engine::Backward => Box::new(Pruned { store }),
-            Engine::Pdr => Box::new(Pdr),
             Engine::Views => Box::new(Views { store }),
             Engine::Localise => Box::new(Localise::default()),
             #[cfg(feature = "cluster")]
@@ -258,7 +249,7 @@ impl FromStr for Engine {
         let found = Engine::ALL.iter().copied().find(|engine| engine.name() == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
-            format!("`{name}` is no engine; there are {}", names.join(", "))
+            format!("`{name}` is not an engine; there are {}", names.join(", "))
         })
     }
 }

@@ -24,13 +24,10 @@ pub mod thread_states;
 
 use std::sync::Arc;
 
-pub use self::encode::can;
-pub use self::targets::watched;
-
 use self::encode::Encoder;
 use self::machine::Machine;
 use self::search::{Search, Stop};
-use self::targets::Targets;
+use self::targets::{Targets, watched};
 use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_lang::bp::program::Coded;
 use throng_model::limits::Limits;

@@ -375,8 +375,6 @@ pub enum Unknown {
     /// The engine gave up at this many threads (or tokens); up to there the target is not
     /// reachable.
     Bound(u32),
-    /// Everything was explored, but nothing was asked (`throng::engine::exhaust`).
-    Explored,
     /// The engine finished without an answer, and why.
     Inconclusive(String),
     /// An engine has answered, but about less than was asked or about something else, and why.
@@ -401,7 +399,6 @@ impl Unknown {
             Unknown::Cancelled => "stopped",
             Unknown::Work => "work",
             Unknown::Bound(_) => "bound",
-            Unknown::Explored => "explored",
             Unknown::Inconclusive(_) => "inconclusive",
             Unknown::Unsure(_) => "unsure",
             Unknown::NotForThisModel(_) => "refused",
@@ -425,7 +422,6 @@ impl fmt::Display for Unknown {
             }
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
             Unknown::Work => write!(f, "its share of the work is used up"),
-            Unknown::Explored => write!(f, "everything was explored, nothing was asked"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
             Unknown::Inconclusive(why) | Unknown::Unsure(why) | Unknown::NotForThisModel(why) => {

@@ -503,15 +503,6 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Answers with another form of the same problem.
-    #[doc(hidden)]
-    pub fn rewrite(&mut self, rewrite: impl FnOnce(&Problem) -> Problem) -> Result<(), Error> {
-        let mut prepared = self.prepare()?.clone();
-        prepared.problem = rewrite(&prepared.problem);
-        self.prepared = [OnceLock::from(Ok(prepared)), OnceLock::new()];
-        Ok(())
-    }
-
     /// Searches with an engine of Throng, then checks the evidence. Running into a limit is an
     /// outcome, not an error.
     pub fn check(&self, engine: Engine, limits: &Limits) -> Result<Outcome, Error> {
@@ -635,7 +626,7 @@ impl<'a> Job<'a> {
             "symbolic" => Method::Symbolic,
             _ => Method::Search,
         };
-        let refused = matches!(engine, "backward" | "pdr" | "karp-miller" | "guided" | "distributed");
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "distributed");
         let (most, watch) = (self.settings.max_threads, self.watch);
         let mut found = if refused {
             let (what, prover) =

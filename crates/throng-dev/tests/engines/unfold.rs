@@ -140,7 +140,7 @@ impl SetStates for Masks {
     }
 
     fn cubes(&self) -> &dyn Cubes {
-        panic!("these sets are no cubes")
+        panic!("these sets are not cubes")
     }
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {

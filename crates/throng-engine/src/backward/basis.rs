@@ -28,19 +28,16 @@ impl<'a> Basis<'a> {
         Basis { model, groups: IndexMap::default(), len: 0 }
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether every concrete configuration of `config` is above some element whose node `counts`.
-    pub fn is_above(&self, config: &Config, counts: impl Fn(usize) -> bool) -> bool {
+    /// Returns whether every concrete configuration of `config` is above some element.
+    pub fn is_above(&self, config: &Config) -> bool {
         let (size, signature) = (config.threads.size(), self.signature(config));
         let covers = |e: &Element| {
-            e.size <= size
-                && e.signature & !signature == 0
-                && counts(e.node)
-                && config.surely_covers(&e.config, self.model)
+            e.size <= size && e.signature & !signature == 0 && config.surely_covers(&e.config, self.model)
         };
         if self.model.is_exact() {
             return self.groups.get(&config.shared).is_some_and(|group| group.iter().any(covers));
@@ -59,9 +56,8 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// Adds an element that is above no other, removes those above it whose node `may_go`, and says
-    /// which nodes these were.
-    pub fn insert(&mut self, config: &Config, node: usize, may_go: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// Adds an element that is above no other, removes those above it, and returns their nodes.
+    pub fn insert(&mut self, config: &Config, node: usize) -> Vec<usize> {
         let element = Element {
             size: config.threads.size(),
             signature: self.signature(config),
@@ -73,7 +69,6 @@ impl<'a> Basis<'a> {
         let is_above = |e: &Element| {
             element.size <= e.size
                 && element.signature & !e.signature == 0
-                && may_go(e.node)
                 && e.config.surely_covers(&element.config, model)
         };
         let mut sweep = |group: &mut Vec<Element>| {

@@ -340,7 +340,7 @@ impl<'p> Encoder<'p> {
 }
 
 /// Where `e` can be 1, and where it can be 0; `look` gives variables.
-pub fn can(space: &Space, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {
+fn can(space: &Space, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {
     let constant = |v: bool| {
         let (all, none) = (space.all(), space.none());
         if v { [all, none] } else { [none, all] }

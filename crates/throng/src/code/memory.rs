@@ -6,7 +6,7 @@ use super::check::{hunt, searching, unsure_run};
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::Outcome;
-use throng_engine::exhaust::GaveUp;
+use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::HuntFirst;
 use throng_goto::program::Start;
 use throng_goto::question::MEMORY_SAFETY;

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::Outcome;
 use throng_engine::Answer;
-use throng_engine::exhaust::GaveUp;
+use throng_engine::gave_up::GaveUp;
 use throng_goto::model::Remarks;
 use throng_goto::program::Violation;
 use throng_goto::{Concrete, Question};

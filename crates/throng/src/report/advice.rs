@@ -52,7 +52,6 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
             tips.push(format!("more threads: {} {}", names.max_threads, u64::from(*n) * 2));
             tips.push(format!("an engine that proves for any number of threads: {auto}{or_backward}"));
         }
-        Unknown::Explored => tips.push(format!("ask: {}", names.answer)),
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
             tips.push(format!("another engine: {auto} (all suitable ones side by side){or_backward}"));
         }
