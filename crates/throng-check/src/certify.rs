@@ -122,14 +122,14 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
         format: String,
         version: u32,
     }
-    let no = |why: serde_json::Error| Fault::Unreadable(format!("this is no certificate: {why}"));
+    let no = |why: serde_json::Error| Fault::Unreadable(format!("this is not a certificate: {why}"));
     let done = serde_json::from_slice(bytes).map_err(no);
     let head = match &done {
         Ok(Document { format, version, .. }) => Head { format: format.clone(), version: *version },
         Err(_) => serde_json::from_slice(bytes).map_err(no)?,
     };
     if head.format != FORMAT {
-        return Err(Fault::Unreadable(format!("this is no certificate: its format is not `{FORMAT}`")));
+        return Err(Fault::Unreadable(format!("this is not a certificate: its format is not `{FORMAT}`")));
     }
     if !(1..=VERSION).contains(&head.version) {
         let (theirs, ours) = (head.version, VERSION);

@@ -516,7 +516,7 @@ impl Server {
                 })),
                 _ => Err((REQUEST_FAILED, "no proof about this text is known: check it first".into())),
             },
-            other => Err((METHOD_NOT_FOUND, format!("`{other}` is no command of this server"))),
+            other => Err((METHOD_NOT_FOUND, format!("`{other}` is not a command of this server"))),
         };
         self.respond(id, answer);
     }

@@ -61,10 +61,10 @@ fn header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
             return length.map(Some).ok_or_else(|| wrong("a header has no Content-Length".into()));
         }
         let Some((name, value)) = line.split_once(':') else {
-            return Err(wrong(format!("`{}` is no header", line.escape_debug())));
+            return Err(wrong(format!("`{}` is not a header", line.escape_debug())));
         };
         if name.eq_ignore_ascii_case("Content-Length") {
-            length = Some(value.trim().parse().map_err(|_| wrong("Content-Length is no number".into()))?);
+            length = Some(value.trim().parse().map_err(|_| wrong("Content-Length is not a number".into()))?);
         }
     }
 }
@@ -115,7 +115,7 @@ mod tests {
             (b"Content-Length: 1000000\r\n\r\n{}", "ends inside a message"),
             (b"Content-Length: -1\r\n\r\n{}", "no number"),
             (b"X: 1\r\n\r\n{}", "no Content-Length"),
-            (b"nonsense\r\n", "is no header"),
+            (b"nonsense\r\n", "is not a header"),
             (b"Content-Le", "ends early"),
         ] {
             assert!(all(text)[0].contains(why), "{:?}", all(text));

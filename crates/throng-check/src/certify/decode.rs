@@ -215,7 +215,7 @@ impl<'a> Decoder<'a> {
             }
             let is_run = matches!(decoded[&answered.evidence], Verdict::Unsafe(_));
             if is_run != (answered.verdict == Claim::Unsafe) {
-                return invalid(format!("target `{name}`: this is no evidence for its verdict"));
+                return invalid(format!("target `{name}`: this is not evidence for its verdict"));
             }
         }
         let verdicts = self.document.targets.iter().map(|a| &decoded[&a.evidence]);
@@ -381,7 +381,7 @@ impl<'a> Decoder<'a> {
                 at: locals(&part.at)?,
                 proof,
             }),
-            _ => invalid("a run is no proof"),
+            _ => invalid("a run is not a proof"),
         }
     }
 

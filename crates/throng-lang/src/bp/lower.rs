@@ -304,7 +304,7 @@ impl Lowering {
 
     fn initial(&self, value: i64, of: Option<Type>, ty: &Type, span: Span) -> Result<ast::Initial> {
         if of.as_ref() != Some(ty) && (of.is_some() || matches!(ty, Type::Enum { .. })) {
-            return Err(error("E220", span, format!("the initial value is no value of {}", describe(ty))));
+            return Err(error("E220", span, format!("the initial value is not a value of {}", describe(ty))));
         }
         let (low, high) = ty.bounds();
         if !(low..=high).contains(&value) {

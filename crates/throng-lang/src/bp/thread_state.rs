@@ -105,7 +105,7 @@ fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
         let (word, more) = rest.cut(end, 0);
         let value = word.0.rsplit_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
         let Some((name, value)) = value else {
-            return Err(wrong(word, format!("`{}` is no value of a variable", word.0)));
+            return Err(wrong(word, format!("`{}` is not a value of a variable", word.0)));
         };
         found.push(Value { name: name.into(), value: value.into(), span: word.span() });
         rest = more;

@@ -35,14 +35,14 @@ pub struct Property {
 pub fn read_properties(text: &str, table: &Table) -> Result<Vec<Property>, Diagnostic> {
     let root = tree(text, &["description", "toolspecific"], &Patience::default())?;
     if root.name != "property-set" {
-        return Err(Diagnostic::error("E510", root.span, "this is no property file")
+        return Err(Diagnostic::error("E510", root.span, "this is not a property file")
             .label("expected `<property-set>`"));
     }
     if let Some(odd) = root.children.iter().find(|c| c.name != "property") {
         return Err(Diagnostic::error(
             "E510",
             odd.span,
-            format!("`{}` is no property", shortened(&odd.name)),
+            format!("`{}` is not a property", shortened(&odd.name)),
         )
         .label("expected `<property>`"));
     }
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
 
 /// Returns the id in `<what>id</what>`.
 fn named<'a>(e: &'a Element, what: &str) -> Refused<&'a str> {
-    if e.name == what { Ok(e.text.trim()) } else { Err(format!("`{}` is no {what}", shortened(&e.name))) }
+    if e.name == what { Ok(e.text.trim()) } else { Err(format!("`{}` is not a {what}", shortened(&e.name))) }
 }
 
 fn only(e: &Element) -> Refused<&Element> {

@@ -53,7 +53,8 @@ pub(super) fn check(net: &Net<'_>, findings: &mut Findings) {
     for (invariant, rule) in net.invariants.iter().zip(broken_by) {
         let Some(rule) = rule else { continue };
         let line = net.lines.position(net.rules[rule].span.start).0;
-        let message = format!("these weights are no invariant: the rule in line {line} changes their sum");
+        let message =
+            format!("these weights are not an invariant: the rule in line {line} changes their sum");
         findings.push(
             Diagnostic::warning("W406", invariant.span, message)
                 .hint("invariants are not used; the verdict does not depend on this"),

@@ -153,7 +153,7 @@ fn invariants_are_checked_as_hints() {
     let text = format!("{} invariants a=2, b=1, c=1\n a=1, b=1\n", net(rules));
     let found = findings(&text);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].0, "W406 these weights are no invariant: the rule in line 1 changes their sum");
+    assert_eq!(found[0].0, "W406 these weights are not an invariant: the rule in line 1 changes their sum");
     assert_eq!(found[0].1, "a=1, b=1");
     assert_eq!(findings(&format!("{} invariants a=1", net("a=1 -> a'=1;"))), []);
 }

@@ -182,7 +182,7 @@ impl Lowering {
                 Err(error("E223", ident.span, message)
                     .hint(format!("choose an element: `{}[0]`", ident.name)))
             }
-            (Some(_), None) => Err(error("E223", ident.span, format!("`{}` is no array", ident.name))),
+            (Some(_), None) => Err(error("E223", ident.span, format!("`{}` is not an array", ident.name))),
         }
     }
 

@@ -227,7 +227,7 @@ impl Parser<'_> {
             Tok::Decl => self.local_declaration()?,
             Tok::StartThread => self.start_thread()?,
             Tok::Constrain => {
-                return Err(self.refuse("`constrain` follows an assignment, it is no statement"));
+                return Err(self.refuse("`constrain` follows an assignment, it is not a statement"));
             }
             Tok::Ident => self.named()?,
             Tok::Underscore => self.assignment()?,
