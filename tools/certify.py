@@ -1402,7 +1402,7 @@ class Decoder:
                         used[p] += n * times
             need(all(used[p] <= weights.get(p, 0) for p in {*used, *weights}), "more is used than the sum has")
             start = max((value(c[1]) for c, _ in self.families), default=-OMEGA)
-            need(asked > start, "what is asked for is no more than there is at the start")
+            need(asked > start, "the required value of the sum does not exceed its value at the start")
         need(not waiting, "a case is left open")
 
     def safe(self, bad, evidence):
@@ -1499,7 +1499,7 @@ class Decoder:
         for before, by, c in runs:
             c = self.config(c)
             need(size(c) <= threads, "a run has more threads: %s" % (c,))
-            need(before is None or 0 <= before < len(nodes), "a run comes from later")
+            need(before is None or 0 <= before < len(nodes), "a node of the runs precedes its parent")
             fits = self.is_initial(c) if before is None else self.leads(nodes[before], by, c, None)
             need(fits, "a run does not lead to %s" % (c,))
             nodes.append(c)
@@ -1521,7 +1521,7 @@ class Decoder:
             held = {(c[0], l) for c in (self.config(c, True) for c in body["configurations"]) for l, _ in c[1]}
         else:
             need(kind == "invariants" and body["views"] is not None and not body["vectors"] + body["basis"],
-                 "%s does not hold all that is reachable" % kind)
+                 "%s does not contain all reachable thread states" % kind)
             held = {(s, l) for s, group in self.views(body["views"]).items() for l in group}
         need(held <= listed, "nothing is said about whether %s can be reached" % (held - listed))
         if more["needed"] is not None:
