@@ -113,7 +113,7 @@ mod tests {
         for (text, why) in [
             (&b"Content-Length: 99999999999999\r\n\r\n{}"[..], "longer than"),
             (b"Content-Length: 1000000\r\n\r\n{}", "ends inside a message"),
-            (b"Content-Length: -1\r\n\r\n{}", "no number"),
+            (b"Content-Length: -1\r\n\r\n{}", "is not a number"),
             (b"X: 1\r\n\r\n{}", "no Content-Length"),
             (b"nonsense\r\n", "is not a header"),
             (b"Content-Le", "ends early"),
