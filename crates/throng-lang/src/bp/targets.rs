@@ -146,10 +146,9 @@ impl Jit {
         self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels)
     }
 
-    /// Returns the target "distinct threads match these patterns at once". Where variables of
-    /// threads are mentioned, the program must have been read with
-    /// [`Options::exact_copies`](super::Options::exact_copies). Spans of diagnostics are into
-    /// `text`, from which the patterns were read.
+    /// Distinct threads match these patterns at once. Where variables of threads are mentioned, the
+    /// program must have been read with [`Options::exact_copies`](super::Options::exact_copies).
+    /// Spans of diagnostics are into `text`, where the patterns were read.
     pub fn together(&self, name: String, text: &str, asked: &Together) -> Result<Target, Diagnostic> {
         let mut candidates = Vec::new();
         for pattern in &asked.threads {
@@ -159,8 +158,8 @@ impl Jit {
         Ok(Target::covering(name, configs))
     }
 
-    /// Returns the target "two threads are at these labels, and no thread is inside an atomic
-    /// section": see [`Together::exclusion`].
+    /// Two threads are at these labels, no thread is inside an atomic section: see
+    /// [`Together::exclusion`].
     pub fn mutex(&self, text: &str) -> Result<Target, Diagnostic> {
         self.together(format!("mutex {text}"), text, &Together::exclusion(text)?)
     }

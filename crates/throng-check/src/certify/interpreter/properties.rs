@@ -159,7 +159,7 @@ impl Interpreter {
         if written { Ok(found) } else { Err(format!("there is no label `{label}`")) }
     }
 
-    /// Returns the configurations in which distinct threads match these patterns.
+    /// Distinct threads match patterns at once.
     fn together(
         &self,
         text: &str,
