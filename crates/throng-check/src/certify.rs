@@ -24,6 +24,7 @@ use self::wording::{bound_text, initial_text};
 use crate::certificate::write::Origin;
 use crate::certificate::{Claim, Document, FORMAT, VERSION, hash};
 use throng_lang::load::{Format, Loaded, Reading};
+use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -81,8 +82,25 @@ pub struct Certified {
     pub initial: String,
     /// The thread bound in words.
     pub bound: String,
+    /// The assumptions of the proof.
+    pub assumptions: Vec<Assumption>,
     /// Remarks for the reader.
     pub notes: Vec<String>,
+}
+
+impl Certified {
+    /// Creates an empty result about these initial configurations and this bound, for checkers of
+    /// other kinds of files.
+    pub fn about(initial: String, bound: String) -> Certified {
+        Certified {
+            answers: Vec::new(),
+            cutoff: None,
+            initial,
+            bound,
+            assumptions: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// A proved answer.
@@ -97,11 +115,20 @@ pub struct CertifiedAnswer {
     /// Whether it can be reached.
     pub verdict: Claim,
     /// The kind of evidence.
-    pub kind: &'static str,
+    pub kind: String,
     /// Its number of elements.
     pub elements: usize,
     /// True if the question asks for it; certificates may answer more.
     pub asked: bool,
+}
+
+impl CertifiedAnswer {
+    /// Creates the answer that a property of the question holds, with this kind of evidence, for
+    /// checkers of other kinds of files.
+    pub fn safe(name: String, kind: String, elements: usize) -> CertifiedAnswer {
+        let property = serde_json::Value::String(name.clone());
+        CertifiedAnswer { name, property, verdict: Claim::Safe, kind, elements, asked: true }
+    }
 }
 
 /// A proved cutoff.
@@ -172,6 +199,7 @@ pub fn certify(asked: &Asked<'_>, document: &Document, limits: &Limits) -> Resul
         cutoff,
         initial: initial_text(document),
         bound: bound_text(&decoder.problem),
+        assumptions: Vec::new(),
         notes,
     })
 }

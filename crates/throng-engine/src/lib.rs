@@ -15,6 +15,7 @@ pub mod exhaust;
 pub mod explicit;
 pub mod facts;
 pub mod guided;
+pub mod hunt;
 pub mod karp_miller;
 mod levels;
 mod listing;

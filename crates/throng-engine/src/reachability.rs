@@ -32,12 +32,13 @@ use self::follow::follow;
 use self::net::{Formula, Net};
 use self::project::{Projected, project};
 use self::reduce::Smaller;
-use self::walk::{Choice, Lookout, Random, Walker, Wanted, walk};
+use self::walk::{Choice, Lookout, Walker, Wanted, walk};
 use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::Local;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
 use throng_model::problem::{Asks, Bound, Problem, Target};
+use throng_model::random::Random;
 use throng_model::verdict::{Certificate, Unknown, Verdict};
 
 /// The engine `reachability`.
@@ -263,7 +264,7 @@ impl Search<'_> {
     /// Walks of about so many steps for each target.
     fn walk(&mut self, net: &Net, steps: usize, round: u32) -> Result<(), Unknown> {
         let first = Walker::new(net);
-        let mut random = Random(u64::from(round));
+        let mut random = Random::new(u64::from(round));
         let mut ticker = Ticker::new(self.limits);
         for &open in &self.open() {
             if self.verdicts[open].is_some() {
@@ -342,7 +343,7 @@ impl Search<'_> {
 
     /// Follows the solutions of the state equation.
     fn follow(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<(), Unknown> {
-        let mut random = Random(u64::from(round) << 32);
+        let mut random = Random::new(u64::from(round) << 32);
         for one in self.wanted(net) {
             let Some(case) = engine.case(net, &self.problem.targets[one.target]) else { continue };
             self.progress("state equation", 0);

@@ -231,11 +231,8 @@ mod tests {
     fn paths_are_disjoint_and_depend_on_the_set_alone() {
         let limits = Limits::none();
         let mut ticker = Ticker::new(&limits);
-        let mut seed = 7u64;
-        let mut mask = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (seed >> 33) as u8 % 3 + 1
-        };
+        let mut random = throng_model::random::Random::new(7);
+        let mut mask = || random.below(3) as u8 + 1;
         for _ in 0..300 {
             let cubes: Vec<Cube> = (0..4).map(|_| (0..5).map(|_| mask()).collect()).collect();
             let (first, second) = cubes.split_at(2);

@@ -39,11 +39,13 @@ pub enum Format {
     Spec,
     /// Petri net in XML: `.pnml`.
     Pnml,
+    /// C, before or after the preprocessor: `.c`, `.i`. Another crate reads it.
+    C,
 }
 
 impl Format {
     /// The names of formats.
-    pub const NAMES: [&'static str; 7] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml"];
+    pub const NAMES: [&'static str; 9] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml", "c", "i"];
 
     /// Returns a description of an input in this format, with its article.
     pub fn description(self) -> &'static str {
@@ -51,6 +53,7 @@ impl Format {
             Format::Bp => "a Boolean program",
             Format::Tts | Format::Ntts => "a thread-transition system",
             Format::Spec | Format::Pnml => "a Petri net",
+            Format::C => "a C program",
         }
     }
 
@@ -75,6 +78,7 @@ impl FromStr for Format {
             "ntts" => Ok(Format::Ntts),
             "spec" => Ok(Format::Spec),
             "pnml" => Ok(Format::Pnml),
+            "c" | "i" => Ok(Format::C),
             _ => Err(format!("expected one of {}", Format::NAMES.join(", "))),
         }
     }
@@ -88,6 +92,7 @@ impl fmt::Display for Format {
             Format::Ntts => "ntts",
             Format::Spec => "spec",
             Format::Pnml => "pnml",
+            Format::C => "c",
         })
     }
 }
@@ -214,6 +219,11 @@ fn read_patiently(
             counted(spec::read_within(text, spec::Options { init_free, goals, vocabulary }, patience))
         }
         Format::Pnml => counted(pnml::read_within(text, patience)),
+        Format::C => {
+            let message =
+                "this is C, which is not read here: the crate `throng` reads it, with its feature `c`";
+            (None, vec![Diagnostic::whole("E703", message)])
+        }
     };
     match input {
         Some(input) if !diagnostics.iter().any(Diagnostic::is_error) => {
@@ -307,7 +317,8 @@ pub fn decode(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Rejecte
     Ok(Source::new(name, text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text)))
 }
 
-fn is_stdin(path: &Path) -> bool {
+/// Returns whether a path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

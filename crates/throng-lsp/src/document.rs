@@ -287,7 +287,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the diagnostics of the reader and of the question about a text.
-fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
+pub fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
     let own = |found: Vec<SourceDiagnostic>| {
         // Diagnostics about other files, such as properties, are shown without a place.
         let here = |d: SourceDiagnostic| match d.source.text == text {

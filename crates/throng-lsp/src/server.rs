@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::document::Document;
+use crate::document::{Document, judged};
 use crate::format::indent;
 use crate::position::Text;
 use crate::transport::{self, Incoming};
@@ -368,16 +368,13 @@ impl Server {
         }
     }
 
-    /// Reads a C file from the disk, where the preprocessor reads it, in the background.
+    /// Reads a C text in the background, because the preprocessor may take long.
     fn read_c(&mut self, uri: &str) {
         let Some(document) = self.documents.get(uri).filter(|d| verdict::is_c(&d.path)) else { return };
         let (uri, version, path) = (uri.to_string(), document.version, document.path.clone());
-        let events = self.events.clone();
+        let (events, text) = (self.events.clone(), document.text.text.clone());
         let work = move || {
-            let found = match throng_c::load(&path, &throng_c::Options::default()) {
-                Ok(_) => Vec::new(),
-                Err(rejected) => rejected.diagnostics,
-            };
+            let found = judged(&path, &text);
             let _ = events.send(Happened::ReadC { uri, version, found });
         };
         let _ = thread::Builder::new().stack_size(STACK).spawn(work);

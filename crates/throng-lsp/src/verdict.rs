@@ -15,7 +15,6 @@ use throng::{
 };
 use throng_engine::reuse::Reuse;
 use throng_lang::vocabulary::Vocabulary;
-use throng_model::problem::Bound;
 use throng_model::verdict::Verdict;
 
 /// The names of the fields of [`Asked`] in messages.
@@ -109,30 +108,19 @@ pub fn check(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Found, Error> {
-    if is_c(path) {
-        let mut options = throng_c::Options::default();
-        options.question.error_labels.clone_from(&asked.error_labels);
-        let loaded = throng_c::load(path, &options)?;
-        let mut problem = loaded.query.problem();
-        problem.bound = asked.threads.map_or(Bound::Any, Bound::Threads);
-        let job = Job::of(problem).vocabulary(&FIELDS).read_from(loaded.query.source.clone()).watch(watch);
-        let outcome = job.check(Engine::Auto, limits)?;
-        return Ok(Found { outcome, facts: Vec::new(), prepared: None });
-    }
     let input = Input::edited(path, text)?;
     let job = Job::new(&input).question(asked.question()).watch(watch);
     let prepared = job.prepare()?.clone();
     let search = Engine::Auto.build(&Settings::default());
     let outcome = match (earlier.and_then(Found::certificate), prepared.loaded()) {
         (Some(old), Some(loaded)) => job.check_by(&Reuse::new(loaded, old, search), limits)?,
-        _ => job.check_by(&*search, limits)?,
+        _ => job.check(Engine::Auto, limits)?,
     };
     let facts = facts(&outcome);
     Ok(Found { outcome, facts, prepared: Some(prepared) })
 }
 
-/// Returns whether a file is C, which is read from the disk because the preprocessor reads it
-/// there.
+/// Returns whether a file is C, whose preprocessor may take longer than an editor waits.
 pub fn is_c(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "c" || e == "i")
 }

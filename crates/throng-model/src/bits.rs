@@ -198,11 +198,8 @@ mod tests {
     #[test]
     fn operations_agree_with_those_of_sorted_sets() {
         use std::collections::BTreeSet;
-        let mut state = 1u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 33) % below) as u32
-        };
+        let mut numbers = crate::random::Random::new(1);
+        let mut random = |below: u64| numbers.below(below as usize) as u32;
         for round in 0..2000 {
             let (size, below) = ([0, 1, 5, 80][round % 4], [64, 200, 1000][round % 3]);
             let mut set = || (0..size).map(|_| random(below)).collect::<BTreeSet<u32>>();

@@ -23,6 +23,7 @@
 //! the one it was asked about; larger configurations can do at least as much, unless
 //! [`Traits::blocking`] says otherwise; the same call gives the same list.
 
+pub mod assumption;
 pub mod bag;
 pub mod bits;
 pub mod concrete;
@@ -36,6 +37,8 @@ pub mod partial_order;
 pub mod predicate;
 pub mod problem;
 pub mod quotient;
+#[doc(hidden)]
+pub mod random;
 pub mod reduction;
 pub mod semantics;
 pub mod singles;

@@ -493,11 +493,8 @@ mod tests {
     /// Pairs of 200 local states with four shared states: the first with all, the second with few,
     /// the third with some that are alike, the last with half of all.
     fn pairs(seed: u64) -> BTreeSet<(u64, u32, u32)> {
-        let mut state = seed;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut numbers = crate::random::Random::new(seed);
+        let mut random = |below: usize| numbers.below(below);
         let few: Vec<(u64, u32, u32)> =
             (0..40).map(|_| (1, random(200) as u32, random(200) as u32)).collect();
         let alike: Vec<(u64, u32, u32)> = (0..8).map(|_| (2, random(4) as u32, random(4) as u32)).collect();

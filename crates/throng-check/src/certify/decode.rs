@@ -228,7 +228,7 @@ impl<'a> Decoder<'a> {
                 name: self.problem.targets[i].name.clone(),
                 property: property_json(self.document, property),
                 verdict: *verdict,
-                kind,
+                kind: kind.into(),
                 elements,
                 asked: asked[i],
             }

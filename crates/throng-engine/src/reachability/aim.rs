@@ -255,8 +255,9 @@ fn key_of(away: f64, steps: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::super::net::tests::random_net;
-    use super::super::walk::{Random, Walker};
+    use super::super::walk::Walker;
     use super::*;
+    use throng_model::random::Random;
 
     /// Whatever a walk reaches is found: bearings never rule it out. Without a limit on markings
     /// the search ends only if there is no way.
@@ -264,7 +265,7 @@ mod tests {
     fn what_a_walk_reaches_is_found() {
         let mut long = 0;
         for seed in 0..60 {
-            let random = &mut Random(seed);
+            let random = &mut Random::new(seed);
             let problem = random_net(random, 8);
             let net = Net::new(&problem).unwrap();
             let mut walker = Walker::new(&net);

@@ -99,14 +99,14 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::super::net::tests::random_net;
-    use super::super::walk::Random;
     use super::*;
+    use throng_model::random::Random;
 
     #[test]
     fn flows_are_constant_and_as_many_as_there_can_be() {
         let mut found = 0;
         for seed in 0..200 {
-            let problem = random_net(&mut Random(seed), 6);
+            let problem = random_net(&mut Random::new(seed), 6);
             let net = Net::new(&problem).unwrap();
             let flows = flows(&net).unwrap();
             for flow in &flows {

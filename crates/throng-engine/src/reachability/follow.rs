@@ -6,9 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::equation::plan;
 use super::net::{Formula, Net};
-use super::walk::{Random, Walker};
+use super::walk::Walker;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
+use throng_model::random::Random;
 use throng_model::verdict::Unknown;
 
 /// So many transitions are fired in search of an order, and some more for each that is to be
@@ -74,7 +75,7 @@ fn order(
     // What was left where the search has been, by hash: nothing is concluded from what is not
     // tried.
     let mut seen: FxHashSet<u64> = FxHashSet::default();
-    let mark = |i: usize| Random(i as u64).next();
+    let mark = |i: usize| Random::new(i as u64).bits();
     let mut hash: u64 = 0;
     let mut longest: Vec<u32> = Vec::new();
     // What can still be tried after each step, and how often its transition fired.

@@ -323,8 +323,8 @@ fn missing(sum: &[(u32, i64)], least: i64, marking: &[u32]) -> i64 {
 pub(super) mod tests {
     use std::sync::Arc;
 
-    use super::super::walk::Random;
     use throng_model::problem::{Bound, Initial, Problem};
+    use throng_model::random::Random;
     use throng_model::table::{Names, Table};
     use throng_model::{Bag, Bystanders, Edge, Local, Place, Shared, Step};
 

@@ -128,10 +128,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::net::tests::random_net;
-    use super::super::walk::Random;
     use super::*;
     use throng_model::limits::Limits;
     use throng_model::problem::{Asks, Problem, Target};
+    use throng_model::random::Random;
     use throng_model::verdict::{Certificate, Verdict};
 
     /// Everything that a net reaches.
@@ -153,7 +153,7 @@ mod tests {
     fn proofs_stand_and_runs_reach_their_targets() {
         let (mut proofs, mut runs) = (0, 0);
         for seed in 0..300 {
-            let random = &mut Random(seed);
+            let random = &mut Random::new(seed);
             let problem = random_net(random, 9);
             let net = Net::new(&problem).unwrap();
             let (p, n) = (net.places[random.below(net.places.len())], 1 + random.below(4) as i64);

@@ -134,10 +134,11 @@ mod tests {
     use super::super::explore::explore;
     use super::super::net::tests::random_net;
     use super::super::net::{Formula, Net};
-    use super::super::walk::{Random, Wanted};
+    use super::super::walk::Wanted;
     use super::*;
     use throng_model::predicate::Predicate;
     use throng_model::problem::{Asks, Problem, Target};
+    use throng_model::random::Random;
 
     fn at_least(problem: &Problem, sum: Vec<(Local, i64)>, least: i64) -> Target {
         let everything = vec![throng_model::Config::new(problem.initial[0].shared, Default::default())];
@@ -162,7 +163,7 @@ mod tests {
     fn smaller_nets_reach_the_same_and_their_evidence_stands() {
         let (mut used, mut safe, mut reached) = (BTreeSet::new(), 0, 0);
         for seed in 0..1500 {
-            let random = &mut Random(seed);
+            let random = &mut Random::new(seed);
             let places = 6 + random.below(5);
             let mut problem = random_net(random, places);
             // Two questions share a smaller net, and the evidence for each stands alone.

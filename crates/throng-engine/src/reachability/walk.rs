@@ -3,25 +3,8 @@
 
 use super::net::{Formula, MOST_TOKENS, Marking, Net};
 use throng_model::limits::Ticker;
+use throng_model::random::Random;
 use throng_model::verdict::{Trace, Unknown};
-
-/// A small generator of pseudo-random numbers (splitmix64); walks are the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`, which is not 0.
-    pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
-    }
-}
 
 /// A marking, and which transitions are enabled there.
 #[derive(Clone)]

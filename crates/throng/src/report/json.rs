@@ -35,7 +35,7 @@ struct Document<'a> {
     /// For how many threads a proof holds, in the words of the first line.
     scope: String,
     /// What the verdicts take for granted.
-    assumptions: &'a [String],
+    assumptions: Vec<String>,
     /// The memory model that proofs are limited to; null: none.
     memory_model: Option<MemoryModel>,
     targets: &'a [TargetDocument<'a>],
@@ -152,7 +152,7 @@ pub fn write(report: &Outcome) -> String {
             Some(verdict) => scope_of(report, verdict),
             None => scope(&report.problem, report.unit()),
         },
-        assumptions: &report.assumptions,
+        assumptions: report.assumed(),
         memory_model: report.memory_model,
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
@@ -188,7 +188,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         tokens: None,
         initial: "",
         scope: String::new(),
-        assumptions: &[],
+        assumptions: Vec::new(),
         memory_model: None,
         targets: &[],
         trace: None,

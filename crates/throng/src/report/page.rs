@@ -116,7 +116,7 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("initial", report.problem.initial_text.clone()),
         (if report.unit() == "token" { "tokens" } else { "threads" }, all_threads(report)),
-        ("assumes", report.assumptions.join("; ")),
+        ("assumes", report.assumed().join("; ")),
         ("answered by", report.answered_by()),
         ("evidence", checked(report).into()),
         ("warnings", vacuous(report)),

@@ -76,7 +76,7 @@ pub fn write(report: &Outcome) -> String {
                 "verdict": word.lower(),
                 "initial": report.problem.initial_text,
                 "threads": all_threads(report),
-                "assumptions": report.assumptions,
+                "assumptions": report.assumed(),
                 "engine": report.answered_by(),
             },
         }],

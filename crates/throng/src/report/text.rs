@@ -169,7 +169,7 @@ fn question(report: &Outcome, options: Options) -> String {
         rows.push(("unused", format!("{} by engines that decided nothing", duration(unused))));
     }
     if !report.assumptions.is_empty() {
-        rows.insert(3, ("assumes", report.assumptions.join("; ")));
+        rows.insert(3, ("assumes", report.assumed().join("; ")));
     }
     let saved = report.certificate.as_ref().map(|written| {
         let certified = match written.seconds {

@@ -296,11 +296,8 @@ fn random(rng: &mut impl FnMut(u32) -> u32, depth: u32, values: (i64, i64, bool)
 
 #[test]
 fn random_expressions_agree_with_integers() {
-    let mut state = 7u64;
-    let mut next = move |n: u32| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as u32 % n
-    };
+    let mut random_number = throng_model::random::Random::new(7);
+    let mut next = |n: u32| random_number.below(n as usize) as u32;
     for round in 0..400 {
         let values = (i64::from(next(5)), i64::from(next(4)) - 2, next(2) == 1);
         let (text, value) = random(&mut next, 1 + round % 3, values);

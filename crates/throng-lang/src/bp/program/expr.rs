@@ -261,11 +261,8 @@ mod tests {
 
     #[test]
     fn bounds_are_right_and_exact_without_free_variables() {
-        let mut state = 1u64;
-        let mut rng = move |n: u32| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as u32 % n
-        };
+        let mut numbers = throng_model::random::Random::new(1);
+        let mut rng = |n: u32| numbers.below(n as usize) as u32;
         for _ in 0..20_000 {
             let e = random(&mut rng, 3);
             let masks: Vec<u8> = (0..3).map(|_| rng(3) as u8 + 1).collect();

@@ -1,17 +1,11 @@
 //! Deadlocks of C programs: ruled out by the order of locks, for any number of threads; else a
 //! search of whole configurations, because more threads may make a deadlock disappear.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::abstraction::{Certification, Shown, limited};
-use super::search::{Found, search};
-use super::{Failure, Loaded, Outcome, files};
-use throng::report::plural;
-use throng_abstract::certificate::identity;
-use throng_check::certify::Fault;
+use super::{Posed, locksets};
+use crate::outcome::Outcome;
+use throng_engine::hunt::breadth_first::{Found, search};
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Concrete;
 use throng_goto_check::lock_order::{Order, check_order, order};
@@ -20,17 +14,18 @@ use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 
 /// What answers of this kind are signed with.
-const NAME: &str = "lock-order";
+pub(super) const NAME: &str = "lock-order";
 
-/// The order of locks that rules deadlocks out, if nothing else is asked for; it was checked.
-pub(super) fn ordered(loaded: &Loaded) -> Option<Order> {
-    if !loaded.query.question.deadlock || !loaded.query.program.asked.is_empty() {
+/// Returns the order of locks that rules deadlocks out, if nothing else is asked for; it was
+/// checked.
+pub(super) fn ordered(posed: &Posed) -> Option<Order> {
+    if !posed.loaded.query.question.deadlock || !posed.program().asked.is_empty() {
         return None;
     }
-    order(&loaded.query.program).ok().filter(|order| check_order(&loaded.query.program, order).is_ok())
+    order(posed.program()).ok().filter(|order| check_order(posed.program(), order).is_ok())
 }
 
-/// The answer of such a proof.
+/// An engine whose answer is such a proof.
 pub(super) struct Proved(pub(super) Order);
 
 impl Algorithm for Proved {
@@ -52,7 +47,7 @@ impl Algorithm for Proved {
                 "threads wait for nothing but these locks",
             ],
         };
-        super::locksets::answer(problem, NAME, proof)
+        locksets::answer(problem, NAME, proof)
     }
 }
 
@@ -69,99 +64,25 @@ pub(super) fn ask(problem: &mut Problem) {
 /// Gives the answer its name; returns whether the order of locks is its proof.
 pub(super) fn report(outcome: &mut Outcome) -> bool {
     let ordered = outcome.answer.by.contains(&Some(NAME));
-    if ordered {
-        super::locksets::report(outcome);
-    }
     outcome.problem.targets.iter_mut().filter(|t| t.name == ASKED).for_each(|t| t.name = "deadlock".into());
     ordered
 }
 
-/// What a certificate of this kind calls itself.
-const FORMAT: &str = "throng-c-lock-order";
-const VERSION: u32 = 1;
-
-/// A proof by the order of locks, as a file.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    format: String,
-    version: u32,
-    tool: String,
-    file: String,
-    /// The program as it is executed, and what is asked.
-    program: String,
-    /// The locks in order: names for people, and addresses.
-    locks: Vec<(String, i64)>,
-    /// How many instructions wait.
-    waits: usize,
-}
-
-/// Writes the certificate of a proof.
-pub(super) fn write(path: &Path, loaded: &Loaded, order: &Order) -> Result<(), Failure> {
-    let name = |&a: &i64| (loaded.query.program.name_of(a).unwrap_or_default(), a);
-    let document = Document {
-        format: FORMAT.into(),
-        version: VERSION,
-        tool: format!("throng {}", env!("CARGO_PKG_VERSION")),
-        file: loaded.query.source.name.clone(),
-        program: identity(&loaded.query),
-        locks: order.locks.iter().map(name).collect(),
-        waits: order.waits,
-    };
-    let text = serde_json::to_string(&document).map_err(|why| Failure::Other(why.to_string()))?;
-    files::replace(path, &(text + "\n"))
-}
-
-/// Whether some bytes are meant to be such a certificate.
-pub(super) fn is_one(bytes: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(bytes).is_ok_and(|v| v["format"] == FORMAT)
-}
-
-/// Checks such a certificate: the order is compared with the program; nothing is searched for.
-pub(super) fn certify(loaded: &Loaded, bytes: &[u8]) -> Certification {
-    let no = |why: &str| Fault::Unreadable(format!("this is no certificate about deadlocks: {why}"));
-    let document: Document = serde_json::from_slice(bytes).map_err(|why| no(&why.to_string()))?;
-    if document.version != VERSION {
-        return Err(no(&format!(
-            "it has version {}, but this checker knows version {VERSION}",
-            document.version
-        )));
-    }
-    let invalid = |why: &str| Err(Fault::Invalid(why.into()));
-    if document.program != identity(&loaded.query) {
-        return invalid("it is about another program or another question");
-    }
-    if !loaded.query.question.deadlock || !loaded.query.program.asked.is_empty() {
-        return invalid("it does not answer what is asked");
-    }
-    let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };
-    check_order(&loaded.query.program, &order).map_err(Fault::Invalid)?;
-    let limited = limited(loaded)?;
-    Ok(Shown {
-        properties: vec!["deadlock".into()],
-        how: format!("by the order of {}{limited}", plural(order.locks.len() as u64, "lock")),
-        sizes: (0, order.waits),
-        initial: loaded.query.problem().initial_text,
-        assumptions: [loaded.query.assumptions(&Default::default()), vec![super::locksets::ASSUMED.into()]]
-            .concat(),
-    })
-}
-
 /// An engine that answers about deadlocks, as the last target, and leaves the others to another
 /// engine.
-struct WithDeadlock {
-    others: Box<dyn Algorithm + Send>,
+struct WithDeadlock<'a> {
+    others: Box<dyn Algorithm + 'a>,
     verdict: Verdict,
     statistics: Statistics,
 }
 
 /// Searches for a deadlock, and adds the question to the problem.
-pub(super) fn also(
-    others: Box<dyn Algorithm + Send>,
+pub(super) fn also<'a>(
+    others: Box<dyn Algorithm + 'a>,
     model: &Concrete,
     problem: &mut Problem,
     limits: &Limits,
-) -> Box<dyn Algorithm + Send> {
+) -> Box<dyn Algorithm + 'a> {
     let mut statistics = Statistics::default();
     let verdict = hunt(model, problem, limits, &mut statistics);
     let configs = match &verdict {
@@ -174,7 +95,7 @@ pub(super) fn also(
     Box::new(WithDeadlock { others, verdict, statistics })
 }
 
-impl Algorithm for WithDeadlock {
+impl Algorithm for WithDeadlock<'_> {
     fn name(&self) -> &'static str {
         if matches!(self.verdict, Verdict::Unknown(_)) { self.others.name() } else { "explicit" }
     }
