@@ -417,7 +417,7 @@ fn exit_status_two_is_for_what_cannot_be_read() {
         let certificate = scratch.file("bad.json", text);
         let (status, out, err) = run(&["certify", program, certificate.to_str().expect("UTF-8")]);
         assert!(
-            status == Some(2) && out.is_empty() && err.contains("bad.json: this is no certificate"),
+            status == Some(2) && out.is_empty() && err.contains("bad.json: this is not a certificate"),
             "{err}"
         );
         let (status, ..) = run(&["check", program, "--reuse", certificate.to_str().expect("UTF-8")]);
