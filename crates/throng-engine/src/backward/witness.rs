@@ -1,9 +1,9 @@
-//! From a chain of elements to a run: forward along the same edges, keeping only what covers the
-//! next element.
+//! Construction of a run from a chain of elements: forward along the same edges, keeping only
+//! configurations that cover the next element.
 //!
-//! A concrete run exists along the edges of the chain, and every configuration of it covers its
-//! element. So the layers below are never empty, and whatever is in the last one is the end of a
-//! run into the target.
+//! A concrete run exists along the edges of the chain, and each of its configurations covers its
+//! element. So no layer below is empty, and each configuration of the last one ends a run into the
+//! target.
 
 use std::convert::Infallible;
 
@@ -14,13 +14,13 @@ use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown};
 use throng_model::{Config, Edge, Model, Step, semantics};
 
-/// A configuration of one layer, with the step to it and its place in the layer before.
+/// A configuration of one layer, with the step to it and its index in the previous layer.
 struct Visit {
     config: Config,
     came: Option<(usize, Step)>,
 }
 
-/// A run that follows `edges` through `chain`.
+/// Returns a run that follows `edges` through `chain`.
 pub fn along(
     problem: &Problem,
     target: &Target,
@@ -58,7 +58,7 @@ pub fn along(
     })
 }
 
-/// The smallest initial configurations that cover the first element.
+/// Returns the smallest initial configurations that cover the first element.
 fn start(problem: &Problem, element: &Config) -> Vec<Config> {
     let model: &dyn Model = &*problem.model;
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! Level after level, as `explicit` does it: every worker runs this, and all decide the same
-//! because they decide by what all of them gathered.
+//! The search level after level, as in `explicit`: every worker runs this code, and all decide the
+//! same because they decide on gathered data.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,57 +20,57 @@ use throng_check::rules::Flaw;
 use throng_model::verdict::Unknown;
 use throng_model::{Config, UNCOUNTABLE};
 
-/// What a search found, the same at every worker.
+/// The result of a search, the same at every worker.
 #[derive(Default)]
 pub struct Found {
     /// The configurations of the run to each target, if it was hit; an empty list if they could not
     /// be collected.
     pub runs: Vec<Option<Vec<Config>>>,
-    /// Why the other targets are open; none if the set is closed.
+    /// Why the other targets are open; `None` if the set is closed.
     pub open: Option<Unknown>,
     /// Why some list of steps was incomplete, if one was.
     pub incomplete: Option<String>,
     /// Numbers about the search.
     pub statistics: Statistics,
-    /// How many configurations the closed set has.
+    /// The number of configurations in the closed set.
     pub members: u64,
-    /// What is wrong with the closed set, or why it was not checked.
+    /// The flaw of the closed set, or why it was not checked.
     pub flaw: Option<Flaw>,
-    /// How long checking took.
+    /// Time spent on checking.
     pub checking: Duration,
-    /// What each worker did.
+    /// The storage and traffic of each worker.
     pub traffic: Vec<Traffic>,
 }
 
-/// How far a climb has come, besides its configurations: the same at every worker.
+/// The progress of a climb, besides its configurations: the same at every worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// The level that is being searched,
+    /// The present level.
     pub level: u32,
-    /// and the one that was searched before.
+    /// The previous level.
     pub below: Option<u32>,
-    /// The most configurations of a level so far.
+    /// Maximum number of configurations of a level so far.
     pub configurations: u64,
-    /// As in [`Statistics`].
+    /// See [`Statistics`].
     pub complete_up_to: Option<u32>,
-    /// The configurations of each run that was found on levels before.
+    /// The configurations of each run that was found at earlier levels.
     pub runs: Vec<Option<Vec<Config>>>,
 }
 
-/// What a worker kept and sent.
+/// The storage and traffic of a worker.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Configurations stored in the end.
+    /// Configurations stored at the end.
     pub stored: u64,
-    /// Bytes of memory that they take.
+    /// Bytes of memory that they use.
     pub memory: u64,
-    /// Configurations sent to other workers, over all levels,
+    /// Configurations sent to other workers, over all levels.
     pub configs: u64,
-    /// and bytes.
+    /// Bytes sent to other workers, over all levels.
     pub bytes: u64,
 }
 
-/// What a worker has to say about a level.
+/// A worker's report on a level.
 #[derive(Serialize, Deserialize)]
 struct Summary {
     stopped: Option<Vec<u8>>,
@@ -122,7 +122,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
             break;
         }
         setup.begin(levels.describe(level));
-        // What the level below left out may make runs shorter: then it starts anew.
+        // If the level below left something out, runs may become shorter, so this level restarts.
         let kept = below.filter(|_| pruned.is_none());
         let failed = match resumed.take() {
             Some((_, layer)) => {
@@ -178,7 +178,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
     found
 }
 
-/// What every worker says about the level.
+/// Returns every worker's report on the level.
 fn summaries(worker: &mut Worker, explored: &mut Exploring) -> Vec<Summary> {
     let part = &explored.part;
     let counted = match explored.decided {
@@ -211,8 +211,8 @@ fn summaries(worker: &mut Worker, explored: &mut Exploring) -> Vec<Summary> {
 }
 
 impl Found {
-    /// Resumes from the state that earlier processes have written, if there is one: all workers
-    /// from the same one, or none.
+    /// Resumes from the state that earlier processes saved, if there is one: either all workers
+    /// from the same state, or none.
     fn resume(
         &mut self,
         worker: &mut Worker,
@@ -245,7 +245,7 @@ impl Found {
         Ok(Some((place, layer)))
     }
 
-    /// Adds what workers say about a level; why it stopped early, if it did.
+    /// Adds the workers' reports on a level. Returns why it stopped early, if it did.
     fn add(&mut self, all: &[Summary], hits: &mut [Option<Hit>]) -> Option<Unknown> {
         let mut stopped = None;
         let mut occupied = Occupied::default();
@@ -284,7 +284,7 @@ impl Found {
         traced.part
     }
 
-    /// Checks the closed set where it is.
+    /// Checks the closed set, each part at its worker.
     fn verify(&mut self, worker: &mut Worker, part: Part, setup: &Setup) -> Part {
         let began = Instant::now();
         let open = (0..self.runs.len()).filter(|&i| self.runs[i].is_none()).collect();
@@ -305,13 +305,13 @@ impl Found {
                 _ => Flaw::Malformed(String::from_utf8_lossy(text).into()),
             })
         });
-        // What is wrong counts more than what was not looked at.
+        // A flaw counts more than parts that were not checked.
         self.flaw = flaws.max_by_key(|flaw| !matches!(flaw, Flaw::Limit(_)));
         self.checking = began.elapsed();
         verified.part
     }
 
-    /// Counts the states met: several workers may have met the same.
+    /// Counts the states that occur; several workers may have met the same state.
     fn count_states(&mut self, worker: &mut Worker, part: &Part) {
         let mine = serde_json::to_vec(&part.states_met()).expect("numbers are JSON");
         let mut all = [Vec::new(), Vec::new()];
