@@ -1,6 +1,6 @@
-//! Searches without a question, for benchmarks: an engine explores everything that its bound
-//! allows, whatever it meets on the way, and makes no evidence. So two ways to explore can be
-//! compared also on models where one would stumble over a violation sooner.
+//! Searches without a question, for benchmarks: an engine explores everything that its bound allows
+//! and makes no evidence. So two methods can be compared also on models where one would find a
+//! violation sooner.
 
 use super::karp_miller::KarpMiller;
 use super::{Algorithm, Answer, Watch};
@@ -20,12 +20,12 @@ impl Algorithm for Exhaust {
         let aimless = Problem { targets: Vec::new(), ..problem.clone() };
         let mut statistics = self.0.run(&aimless, limits, watch).statistics;
         let bound = problem.bound.threads();
-        // Taken away: no violations were looked for.
+        // No violations were searched for.
         let complete = statistics.complete_up_to.take();
         let why = match bound {
             None => Unknown::NotForThisModel("without a question, a thread bound is needed".into()),
             Some(_) if complete >= bound => Unknown::Explored,
-            // Searches without targets give no reason: there is no target to give it for.
+            // A search without targets reports no reason, because it has no verdict for one.
             Some(_) => {
                 limits.check().err().unwrap_or_else(|| Unknown::Inconclusive("the search gave up".into()))
             }
@@ -51,7 +51,7 @@ impl Algorithm for Coverability {
     }
 }
 
-/// Answers nothing, for a reason that was known before.
+/// An engine that gives no answer, for a given reason.
 pub struct GaveUp(pub Unknown);
 
 impl Algorithm for GaveUp {

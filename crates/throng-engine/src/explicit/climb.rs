@@ -1,5 +1,5 @@
-//! Level after level, shortest runs where reduction found longer ones, and the state of it all for
-//! a later process.
+//! Search level after level, shortest runs where reduction found longer ones, and saving and
+//! resuming all of it.
 
 use super::Explicit;
 use super::search::{Search, Stop};
@@ -23,24 +23,24 @@ pub struct Climb<'p> {
     /// The search itself.
     pub search: Search<'p>,
     place: Place,
-    /// The search for shorter runs of this level, if an earlier process was in the middle of it.
+    /// The search for shorter runs of this level, if an earlier process was interrupted during it.
     shorter: Option<Search<'p>>,
 }
 
-/// How far a climb has come, besides its search.
+/// The progress of a climb, besides its search.
 #[derive(Clone, Default)]
 struct Place {
-    /// The level that was searched last.
+    /// The previous level.
     below: Option<u32>,
-    /// The level that is being searched.
+    /// The present level.
     level: Option<u32>,
     statistics: Statistics,
-    /// For each target, whether its run has been looked for again; none if that is not wanted.
+    /// For each target, whether its run has been searched again; `None` if that is not required.
     shortened: Option<Vec<bool>>,
 }
 
 impl<'p> Climb<'p> {
-    /// A climb that has not begun.
+    /// Creates a climb that has not begun.
     pub fn new(
         problem: &'p Problem,
         options: &'p Explicit,
@@ -50,7 +50,7 @@ impl<'p> Climb<'p> {
     ) -> Climb<'p> {
         let watch = quiet.0;
         let shortens = reduction.is_some() && options.shortest;
-        // Runs that a shorter one is about to replace are not reported.
+        // Runs that a shorter one will soon replace are not reported.
         let reports: &dyn Watch = if shortens { quiet } else { watch };
         let shortened = shortens.then(|| vec![false; problem.targets.len()]);
         Climb {
@@ -66,7 +66,7 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// Numbers about the search.
+    /// Returns the statistics of the search.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.place.statistics.clone();
         statistics.steps = self.search.fired;
@@ -76,7 +76,7 @@ impl<'p> Climb<'p> {
         statistics
     }
 
-    /// Searches level after level; `Ok` if there are no more.
+    /// Searches level after level; returns `Ok` when there are no more.
     pub fn run(&mut self) -> Result<(), Stop> {
         if let Some(keeper) = self.keeper
             && keeper.recall(&mut |input| self.read(input)).is_err()
@@ -106,7 +106,7 @@ impl<'p> Climb<'p> {
             }
             pruned = searched?;
             (self.place.below, self.place.level) = (Some(level), None);
-            // Levels up to the next one that differs are the same as this one.
+            // Levels up to the next one that differs equal this one.
             let next = self.next(pruned);
             self.place.statistics.complete_up_to =
                 next.map(|next| next - 1).or(self.search.levels.last()).or(self.place.below);
@@ -114,7 +114,7 @@ impl<'p> Climb<'p> {
         Ok(())
     }
 
-    /// The level to search after the last one, if there is one that differs.
+    /// Returns the next level that differs from the last one, if there is one.
     fn next(&self, pruned: Option<u32>) -> Option<u32> {
         let next = self.search.levels.next(self.place.below, pruned)?;
         Some(if self.place.below.is_none() {
@@ -124,7 +124,7 @@ impl<'p> Climb<'p> {
         })
     }
 
-    /// Searches a level, or what is left of it.
+    /// Searches a level, or the rest of it.
     fn search(&mut self, level: u32) -> Result<Option<u32>, Stop> {
         let Climb { search, place, keeper, problem, .. } = self;
         let mut pause = |search: &Search<'_>| {
@@ -139,10 +139,10 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// Looks once more, without reduction, for what has been found at `level`, and reports it. If a
-    /// limit is hit meanwhile, runs that have no shorter one yet stay as they are, and the climb
-    /// stops here: a later process resumes here. Only memory that is free again is no reason to
-    /// stop.
+    /// Searches again, without reduction, for the targets hit at `level`, and reports the runs. If
+    /// a limit is hit meanwhile, runs without a shorter one stay as they are, and the climb stops
+    /// here, where a later process resumes. An exceeded memory limit does not stop the climb if the
+    /// memory is free again.
     fn shorten(&mut self, level: u32) -> Result<(), Stop> {
         let new = self.to_shorten();
         if new.is_empty() {
@@ -183,13 +183,13 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// A search for shorter runs into these targets.
+    /// Returns a search for shorter runs to these targets.
     fn shorter(&self, new: &[usize]) -> Search<'p> {
         let targets: Vec<Target> = new.iter().map(|&i| self.problem.targets[i].clone()).collect();
         Search::for_targets(self.problem, &targets, self.options.jobs, None, self.limits, self.quiet)
     }
 
-    /// Reports how these targets are reached.
+    /// Reports the runs to these targets.
     fn report(&self, found: &[usize]) {
         for &i in found {
             if let Some(trace) = &self.search.traces[i] {
@@ -198,13 +198,13 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// The targets whose runs may not be the shortest.
+    /// Returns the targets whose runs may not be the shortest.
     fn to_shorten(&self) -> Vec<usize> {
         let Some(shortened) = &self.place.shortened else { return Vec::new() };
         (0..shortened.len()).filter(|&i| self.search.traces[i].is_some() && !shortened[i]).collect()
     }
 
-    /// Stops, for now.
+    /// Stops, and saves the state first if that is possible.
     fn stopped(&mut self, why: Unknown) -> Result<(), Stop> {
         self.keep(None);
         Err(Stop::Limit(why))
