@@ -1,4 +1,4 @@
-//! Asks an engine only about targets that are upward closed: most engines know no others.
+//! Restricts an engine to upward-closed targets: most engines know no others.
 
 use super::{Algorithm, Answer, Progress, Watch};
 use crate::checkpoint::Keeper;
@@ -6,7 +6,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// An engine that knows nothing of formulas.
+/// Wraps an engine that does not know formulas.
 pub struct OnCovering(pub Box<dyn Algorithm + Send>);
 
 impl Algorithm for OnCovering {
@@ -37,7 +37,7 @@ impl Algorithm for OnCovering {
     }
 }
 
-/// Passes on what is found, with the number of the target in the whole problem.
+/// Passes on verdicts, with the number of the target in the whole problem.
 struct Numbered<'a> {
     places: &'a [usize],
     watch: &'a dyn Watch,
