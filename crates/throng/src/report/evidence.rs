@@ -1,28 +1,28 @@
-//! Evidence in words: what kind it is, what it says, and why that proves the verdict.
+//! Evidence in words: its kind, its meaning, and why it proves the verdict.
 
 use super::plural;
 use crate::outcome::Outcome;
 use throng_model::verdict::{Certificate, LocalProof, Products, Refutation, Relative, Verdict};
 use throng_model::views::Views;
 
-/// A certificate explained.
+/// The explanation of a certificate.
 pub struct Explained {
     /// A short name: `closed set`.
     pub kind: &'static str,
-    /// How many members it has.
+    /// The number of members.
     pub size: usize,
-    /// What one member is called: `configuration`.
+    /// The name of one member: `configuration`.
     pub member: &'static str,
-    /// What the members are and why they prove the verdict, a paragraph each.
+    /// Says what the members are and why they prove the verdict, a paragraph each.
     pub words: Vec<String>,
-    /// What the checker has to see, in order.
+    /// What the checker has to establish, in order.
     pub obligations: [&'static str; 3],
-    /// Whether every local state that a thread can be in belongs to some member: then what is in
-    /// none is never reached.
+    /// True if every local state that a thread can be in belongs to some member: then other states
+    /// are never reached.
     pub covers: bool,
 }
 
-/// What a certificate says.
+/// Explains a certificate.
 pub fn explain(certificate: &Certificate) -> Explained {
     match certificate {
         Certificate::Closed(set) => closed(set.len(), false),
@@ -141,7 +141,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
     }
 }
 
-/// Evidence about localised models.
+/// Explains evidence about localised models.
 fn localised(parts: &[LocalProof]) -> Explained {
     let Some(first) = parts.first() else { return closed(0, false) };
     let mut told = explain(&first.proof);
@@ -309,7 +309,7 @@ fn products(products: &Products) -> Explained {
     }
 }
 
-/// The evidence for a verdict on one line, for tables: `set of views, 3708 views`.
+/// Returns the evidence for a verdict on one line, for tables: `set of views, 3708 views`.
 pub fn line(report: &Outcome, target: usize) -> String {
     match &report.shown().verdicts[target] {
         Verdict::Safe(certificate) => {
