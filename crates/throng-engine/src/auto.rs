@@ -371,7 +371,7 @@ impl<'a> Portfolio<'a> {
                 continue;
             }
             let target = &self.problem.targets[*i].name;
-            let flaw = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
+            let flaw = format!("the evidence of `{engine}` for target `{target}` is invalid: {flaw}");
             self.state().flaw.get_or_insert(flaw);
             return self.limits.stopper().stop();
         }
@@ -424,7 +424,7 @@ impl<'a> Portfolio<'a> {
         let work = given.clamp(LEAST_POLISH, MOST_POLISH);
         let began = Instant::now();
         let better = explicit.run(&problem, &self.whole.part().work(work), &super::Silent);
-        let (outcome, took) = ("looked for a run with fewer threads".to_string(), began.elapsed());
+        let (outcome, took) = ("searched for a run with fewer threads".to_string(), began.elapsed());
         polishing.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
         // The search was for one target only.
         let statistics = Statistics { complete_up_to: None, ..better.statistics };

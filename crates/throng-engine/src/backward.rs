@@ -156,9 +156,9 @@ fn search(
     statistics.steps += search.steps;
     match found? {
         Some(start) => match problem.model.blocking() {
-            Some(why) => Err(Unknown::Inconclusive(format!(
-                "{why}: what leads to the target backward need not be a run"
-            ))),
+            Some(why) => {
+                Err(Unknown::Inconclusive(format!("{why}: a backward path to the target need not be a run")))
+            }
             None => search.witness(start, target, limits),
         },
         None => {

@@ -169,7 +169,7 @@ impl Algorithm for Distributed {
             Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], Statistics::default())
         };
         if self.mesh.is_some() && problem.model.persist().is_none() {
-            let why = "the states of this model mean nothing to another process";
+            let why = "the states of this model cannot be sent to another process";
             return unknown(Unknown::NotForThisModel(why.into()));
         }
         let setup = Arc::new(Setup {
@@ -247,7 +247,7 @@ fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
     let incomplete = found.incomplete.map(Unknown::Inconclusive);
     let mut flaw = None;
     let unchecked = |why: &Unknown| {
-        let why = format!("an answer was found, but its evidence not checked: {why}");
+        let why = format!("an answer was found, but its evidence was not checked: {why}");
         Verdict::Unknown(Unknown::Inconclusive(why))
     };
     let rest = match (found.open, found.flaw) {
@@ -262,7 +262,7 @@ fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
         }
         (None, Some(Flaw::Limit(why))) => unchecked(&why),
         (None, Some(wrong)) => {
-            flaw = Some(format!("the closed set does not stand: {wrong}"));
+            flaw = Some(format!("the closed set is invalid: {wrong}"));
             Verdict::Unknown(Unknown::Cancelled)
         }
         (None, None) => {
@@ -290,7 +290,7 @@ fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
                 verdict = unchecked(&why);
             }
             Err(wrong) => {
-                flaw = Some(format!("the evidence for target `{}` does not stand: {wrong}", target.name))
+                flaw = Some(format!("the evidence for target `{}` is invalid: {wrong}", target.name))
             }
         }
         verdicts.push(verdict);

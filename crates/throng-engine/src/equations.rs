@@ -174,11 +174,11 @@ fn prove(
 }
 
 const NO_VECTOR: &str =
-    "no vector that rules the target out was found, which need not mean that there is a run";
+    "no vector that excludes the target was found, which does not imply that there is a run";
 
-const NO_INTEGERS: &str = "no solution of the equations in integers was found, but also no vector to show it, so that this is no proof";
+const NO_INTEGERS: &str = "no solution of the equations in integers was found, but also no vector to show it, so this is not a proof";
 
-const NOT_CONNECTED: &str = "no solution of the equations was found whose steps hang together (C_C), but there is no certificate for that, so that this is no proof";
+const NOT_CONNECTED: &str = "no solution of the equations was found whose steps are connected (C_C), but there is no certificate for that, so this is not a proof";
 
 fn inconclusive(why: &str) -> Result<Verdict, Unknown> {
     Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())))

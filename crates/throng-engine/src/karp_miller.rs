@@ -225,7 +225,7 @@ fn refusal(problem: &Problem) -> Option<Unknown> {
     let because = |why: String| Some(Unknown::NotForThisModel(why));
     if let Some(why) = problem.model.blocking() {
         return because(format!(
-            "karp-miller needs that more threads can do more, but {why}; use explicit with a thread bound"
+            "karp-miller requires that more threads can do at least as much, but {why}; use explicit with a thread bound"
         ));
     }
     if problem.model.moves_bystanders() {

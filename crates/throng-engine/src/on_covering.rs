@@ -23,7 +23,7 @@ impl Algorithm for OnCovering {
         let targets = places.iter().map(|&i| problem.targets[i].clone()).collect();
         let known = Problem { targets, ..problem.clone() };
         let mut all = self.0.run(&known, limits, &Numbered { places: &places, watch });
-        let why = "it answers questions that more threads cannot undo; `reachability` answers others";
+        let why = "it only decides upward-closed targets; use `reachability`";
         let refused = Verdict::Unknown(Unknown::NotForThisModel(why.into()));
         let mut verdicts = vec![refused; problem.targets.len()];
         let (mut by, mut fewest) = (vec![None; verdicts.len()], vec![false; verdicts.len()]);

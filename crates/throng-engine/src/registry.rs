@@ -130,7 +130,7 @@ impl Engine {
     /// Returns a description in one line.
     pub fn description(self) -> &'static str {
         match self {
-            Engine::Auto => "Several of the others side by side; the first checked answer wins",
+            Engine::Auto => "Several of the others in turn or in parallel; the first checked answer wins",
             Engine::Explicit => {
                 "Breadth-first over counted threads: decides questions with a thread bound; without it, hunts bugs with 1, 2, 3, … threads"
             }
@@ -150,13 +150,13 @@ impl Engine {
                 "Property-directed reachability over upward-closed sets: any number of threads, with signals and broadcasts; generalises what it rules out"
             }
             Engine::Views => {
-                "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
+                "Which pairs of threads can occur together: proves safety, for any number of threads, often immediately"
             }
             Engine::Localise => {
-                "Boolean programs with the few variables that matter, all others left open: proofs, and runs that are then followed in the program; more variables are added as needed"
+                "Boolean programs with only the relevant variables, all others left open: proofs, and runs that are then followed in the program; variables are added as needed"
             }
             Engine::Reachability => {
-                "What a net with one initial marking can reach, exactly: targets that ask for few tokens, deadlocks"
+                "Exact reachability in nets with one initial marking: targets with few tokens, deadlocks"
             }
             #[cfg(feature = "cluster")]
             Engine::Distributed => {
@@ -258,7 +258,7 @@ impl FromStr for Engine {
         let found = Engine::ALL.iter().copied().find(|engine| engine.name() == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
-            format!("`{name}` is no engine; there are {}", names.join(", "))
+            format!("`{name}` is not an engine; the engines are {}", names.join(", "))
         })
     }
 }

@@ -91,7 +91,7 @@ impl Algorithm for Pairs {
             if target.configs.iter().all(|bad| facts.rules_out(bad)) {
                 Verdict::Safe(Certificate::Views(facts.views().clone()))
             } else {
-                Verdict::Unknown(Unknown::Inconclusive("pairs of threads do not rule it out".into()))
+                Verdict::Unknown(Unknown::Inconclusive("views of two threads do not exclude it".into()))
             }
         });
         Answer::new(verdicts.collect(), statistics)
@@ -126,7 +126,7 @@ impl Algorithm for ByTriples {
         statistics.configurations = triples.len();
         let verdicts = problem.targets.iter().map(|target| {
             if !target.configs.iter().all(|bad| triples.core(bad).is_some()) {
-                let why = "views of three threads do not rule it out";
+                let why = "views of three threads do not exclude it";
                 return Verdict::Unknown(Unknown::Inconclusive(why.into()));
             }
             let one = Problem { targets: vec![target.clone()], ..problem.clone() };

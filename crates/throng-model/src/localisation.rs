@@ -82,7 +82,7 @@ pub struct LocalisedModel {
 impl LocalisedModel {
     /// Builds the localised model, or says why there is none.
     pub fn new(original: Arc<dyn Model>, map: &Localisation) -> Result<LocalisedModel, String> {
-        let Some(sets) = original.sets() else { return Err("the states of the model are no cubes".into()) };
+        let Some(sets) = original.sets() else { return Err("the states of the model are not cubes".into()) };
         let cubes = sets.cubes();
         let kept = cubes.shared_cube(map.shared).1.iter().map(|&m| m != FREE).collect();
         let mut images: FxHashMap<u32, Image> = FxHashMap::default();

@@ -44,7 +44,7 @@ pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
     let views = Singles::of(model, &problem.initial, usize::MAX, limits)?.map_err(not_for_this)?;
     if views.steps().any(|step| step.others == Bystanders::WakeOne) {
         return Err(Unknown::NotForThisModel(
-            "a signal wakes exactly one waiting thread: a table of steps cannot say that".into(),
+            "a signal wakes exactly one waiting thread: a table of steps cannot express that".into(),
         ));
     }
     let mut numbers = Numbers::default();
@@ -152,7 +152,7 @@ impl Numbers {
     fn target(&self, target: &Target, model: &dyn Model, views: &Singles) -> Result<Target, Unknown> {
         if !target.is_upward_closed() {
             return Err(Unknown::NotForThisModel(
-                "a target has a formula, which is about states as they are".into(),
+                "a target has a formula, which refers to the original states".into(),
             ));
         }
         let mut configs: Set<Config> = Set::default();

@@ -429,7 +429,7 @@ impl fmt::Display for Unknown {
             }
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
             Unknown::Work => write!(f, "its share of the work is used up"),
-            Unknown::Explored => write!(f, "everything was explored, nothing was asked"),
+            Unknown::Explored => write!(f, "everything was explored, without a question"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
             Unknown::Inconclusive(why) | Unknown::Unsure(why) | Unknown::NotForThisModel(why) => {

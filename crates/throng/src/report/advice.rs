@@ -32,7 +32,7 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
                 (limit.as_secs_f64() * 4.0).ceil().max(1.0)
             ));
             if report.shown().attempts.is_empty() {
-                tips.push(format!("other engines: {auto}, and all suitable ones work side by side"));
+                tips.push(format!("other engines: {auto}, and which runs all suitable ones"));
             }
         }
         Unknown::Memory(limit) => {
@@ -54,7 +54,7 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
         }
         Unknown::Explored => tips.push(format!("ask: {}", names.answer)),
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
-            tips.push(format!("another engine: {auto} (all suitable ones side by side){or_backward}"));
+            tips.push(format!("another engine: {auto} (all suitable ones){or_backward}"));
         }
     }
     if any && known < 3 && !matches!(why, Unknown::Bound(_)) {

@@ -160,7 +160,7 @@ fn question(report: &Outcome, options: Options) -> String {
     }
     if let Some(flow) = &numbers.flow {
         let (programs, cuts) = (plural(flow.programs, "integer program"), plural(flow.cuts, "cut"));
-        rows.push(("flow", format!("{programs}, {cuts} where steps do not hang together")));
+        rows.push(("flow", format!("{programs}, {cuts} for steps that are not connected")));
     }
     let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
     rows.push(("time", times.join(", ")));

@@ -49,7 +49,7 @@ pub(crate) fn write(listing: &Listing) -> String {
         }
         body.push_str("</pre>");
         if listing.lines.is_some() {
-            body.push_str("<p class=\"note\">A bar: some thread gets there. Struck out: none does.</p>");
+            body.push_str("<p class=\"note\">Lines with a bar are reached by some thread, struck-out lines by none.</p>");
         }
         body.push_str("</section>\n");
     }
