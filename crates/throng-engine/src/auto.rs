@@ -161,12 +161,12 @@ struct Participant<'a> {
     /// Weight in late rounds.
     late: u64,
     /// The ticks of its last share.
-    had: u64,
+    last_share: u64,
 }
 
 impl<'a> Participant<'a> {
     fn new(engine: &'a dyn Algorithm, proves: bool, weight: u64) -> Participant<'a> {
-        Participant { engine, proves, first: 0, weight, late: weight, had: 0 }
+        Participant { engine, proves, first: 0, weight, late: weight, last_share: 0 }
     }
 }
 
@@ -276,11 +276,11 @@ impl<'a> Portfolio<'a> {
                 let weight = if share > LAST_EARLY_SHARE { participant.late } else { participant.weight };
                 let (limits, work) = (self.limits.part(), share.saturating_mul(weight) / SHARE);
                 // Most engines restart, so the same share again would have the same result.
-                let waits = share < participant.first || work <= participant.had && share < u64::MAX;
+                let waits = share < participant.first || work <= participant.last_share && share < u64::MAX;
                 if waits && !last {
                     return true;
                 }
-                participant.had = work;
+                participant.last_share = work;
                 self.given.fetch_add(work, Ordering::Relaxed);
                 // The last engine of a side gets everything.
                 let limits = if last { limits } else { limits.work(work) };

@@ -223,10 +223,10 @@ impl Linear {
 /// The exchange of facts between engines that run on one problem. Facts about an earlier problem
 /// are dropped, so an engine may be used for one problem after another.
 #[derive(Default)]
-pub struct FactStore(Mutex<Left>);
+pub struct FactStore(Mutex<Exchange>);
 
 #[derive(Default)]
-struct Left {
+struct Exchange {
     about: Option<(Arc<dyn Model>, Vec<Initial>, Bound)>,
     facts: Option<Arc<Facts>>,
     /// Facts from views of single threads, for callers that did not wait for better ones.
@@ -250,14 +250,14 @@ impl Drop for FactStore {
 
 impl FactStore {
     /// Returns the facts about `problem`.
-    fn about(&self, problem: &Problem) -> MutexGuard<'_, Left> {
+    fn about(&self, problem: &Problem) -> MutexGuard<'_, Exchange> {
         let mut left = self.0.lock().expect("no engine panics while it holds the store");
         let Problem { model, initial, bound, .. } = problem;
         let same =
             left.about.as_ref().is_some_and(|(m, i, b)| Arc::ptr_eq(m, model) && i == initial && b == bound);
         if !same {
             let about = Some((model.clone(), initial.clone(), *bound));
-            *left = Left { about, ..Left::default() };
+            *left = Exchange { about, ..Exchange::default() };
         }
         left
     }

@@ -95,9 +95,9 @@ struct Hunt<'a> {
     facts: &'a Facts,
     system: &'a System,
     limits: &'a Limits,
-    /// The configurations found, each with its predecessor and step in `came`.
+    /// The configurations found, each with its predecessor and step in `origins`.
     nodes: IndexSet<Config, FxBuildHasher>,
-    came: Vec<(u32, Option<Step>)>,
+    origins: Vec<(u32, Option<Step>)>,
     /// Estimated cost, depth and number of each open configuration.
     queue: BinaryHeap<Reverse<(u64, u32, u32)>>,
     goals: Vec<(Config, Vec<Bearings>)>,
@@ -114,8 +114,8 @@ impl<'a> Hunt<'a> {
     ) -> Hunt<'a> {
         let possible = target.configs.iter().filter(|bad| !facts.rules_out(bad));
         let goals = possible.take(GOALS).map(|bad| (bad.clone(), Vec::new())).collect();
-        let (nodes, came, queue) = (IndexSet::default(), Vec::new(), BinaryHeap::new());
-        Hunt { problem, target, facts, system, limits, nodes, came, queue, goals, steps: 0 }
+        let (nodes, origins, queue) = (IndexSet::default(), Vec::new(), BinaryHeap::new());
+        Hunt { problem, target, facts, system, limits, nodes, origins, queue, goals, steps: 0 }
     }
 
     fn run(&mut self, watch: &dyn Watch) -> Result<Verdict, Unknown> {
@@ -144,7 +144,7 @@ impl<'a> Hunt<'a> {
             }
             if now < closest || popped.is_multiple_of(1024) {
                 closest = closest.min(now);
-                if self.look_around(&config)? {
+                if self.add_bearings(&config)? {
                     let now = self.estimate(&config);
                     self.push(now, depth, at);
                     continue;
@@ -178,7 +178,7 @@ impl<'a> Hunt<'a> {
         if !fresh {
             return None;
         }
-        self.came.push((from, step));
+        self.origins.push((from, step));
         let config = &self.nodes[at];
         if self.target.is_hit(config, &*self.problem.model) {
             return Some(self.witness(at as u32));
@@ -201,7 +201,7 @@ impl<'a> Hunt<'a> {
     }
 
     /// Computes new bearings at this configuration. Returns whether the estimate may have changed.
-    fn look_around(&mut self, config: &Config) -> Result<bool, Unknown> {
+    fn add_bearings(&mut self, config: &Config) -> Result<bool, Unknown> {
         let mut changed = false;
         for (goal, bearings) in &mut self.goals {
             let known = bearings.iter().map(|b| b.distance(config)).fold(0.0, f64::max);
@@ -229,12 +229,12 @@ impl<'a> Hunt<'a> {
     fn witness(&self, end: u32) -> Result<Verdict, Unknown> {
         let mut steps = Vec::new();
         let mut at = end;
-        while let (from, Some(step)) = &self.came[at as usize] {
+        while let (from, Some(step)) = &self.origins[at as usize] {
             steps.push(step.clone());
             at = *from;
         }
         steps.reverse();
-        let family = &self.problem.initial[self.came[at as usize].0 as usize];
+        let family = &self.problem.initial[self.origins[at as usize].0 as usize];
         let run = run::concrete(self.problem, self.target, family, steps);
         run.map(Verdict::Unsafe).ok_or_else(Unknown::uncountable)
     }

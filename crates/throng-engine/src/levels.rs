@@ -47,7 +47,7 @@ impl<'p> Levels<'p> {
     }
 
     /// Returns the limits on the number of threads at `level`.
-    pub fn room(&self, level: u32) -> SizeLimit {
+    pub fn size_limit(&self, level: u32) -> SizeLimit {
         match self.problem.bound {
             Bound::Tokens(_) => SizeLimit { bound: None, level: UNCOUNTABLE - 1 },
             Bound::Any | Bound::Threads(_) => {

@@ -146,15 +146,15 @@ struct Part {
 }
 
 /// The result of one attempt at a part.
-enum Seen {
+enum Attempt {
     Proof(LocalProof),
     Run(Trace),
     /// The attempt failed; these variables may suffice.
-    Less(Variables),
+    Failed(Variables),
 }
 
 /// The result for the localised problem.
-enum Shown {
+enum Solution {
     Proof(Certificate),
     Run(Trace),
     Nothing,
@@ -169,13 +169,13 @@ impl Search<'_> {
         // bug in another.
         while let Some(part) = progress.open.front_mut() {
             ticker.ticks(cost as u32)?;
-            match self.look(part, statistics) {
-                Ok(Seen::Proof(proof)) => {
+            match self.attempt(part, statistics) {
+                Ok(Attempt::Proof(proof)) => {
                     progress.proofs.push(proof);
                     progress.open.pop_front();
                 }
-                Ok(Seen::Run(run)) => return Ok(Verdict::Unsafe(run)),
-                Ok(Seen::Less(kept)) => {
+                Ok(Attempt::Run(run)) => return Ok(Verdict::Unsafe(run)),
+                Ok(Attempt::Failed(kept)) => {
                     part.kept = kept;
                     progress.open.rotate_left(1);
                 }
@@ -229,22 +229,22 @@ impl Search<'_> {
     }
 
     /// Returns a proof for some bad configurations, or a run to one, if the kept variables suffice.
-    fn look(&self, part: &Part, statistics: &mut Statistics) -> Result<Seen, Unknown> {
+    fn attempt(&self, part: &Part, statistics: &mut Statistics) -> Result<Attempt, Unknown> {
         let Part { target, points: bad, kept } = part;
         self.limits.check()?;
         if self.dependences.is_too_wide(kept) {
-            return self.more(kept).map(Seen::Less);
+            return self.extended(kept).map(Attempt::Failed);
         }
         let places =
             Places { dependences: &self.dependences, states: self.states, kept, live: &self.live, bad };
         let map = places.localisation();
         let (problem, smaller) = localise(self.problem, target, &map).map_err(Unknown::Inconclusive)?;
-        let lacks = match self.ask(&problem, statistics)? {
-            Shown::Proof(proof) => {
+        let lacks = match self.solve(&problem, statistics)? {
+            Solution::Proof(proof) => {
                 let at = bad.iter().map(|&p| self.place(p)).collect();
-                return Ok(Seen::Proof(LocalProof { map, at, proof }));
+                return Ok(Attempt::Proof(LocalProof { map, at, proof }));
             }
-            Shown::Run(run) => {
+            Solution::Run(run) => {
                 let follow = Follow {
                     problem: self.problem,
                     target,
@@ -255,20 +255,20 @@ impl Search<'_> {
                     limits: self.limits,
                 };
                 match follow.along(&run)? {
-                    Followed::Run(run) => return Ok(Seen::Run(run)),
+                    Followed::Run(run) => return Ok(Attempt::Run(run)),
                     Followed::Lacks(lacks) => lacks,
                 }
             }
-            Shown::Nothing => Variables::new(),
+            Solution::Nothing => Variables::new(),
         };
         match lacks.is_empty() {
-            true => self.more(kept).map(Seen::Less),
-            false => Ok(Seen::Less(kept.union(&lacks).copied().collect())),
+            true => self.extended(kept).map(Attempt::Failed),
+            false => Ok(Attempt::Failed(kept.union(&lacks).copied().collect())),
         }
     }
 
     /// Returns these variables and more.
-    fn more(&self, kept: &Variables) -> Result<Variables, Unknown> {
+    fn extended(&self, kept: &Variables) -> Result<Variables, Unknown> {
         let why = "neither a proof nor a run was found with the variables that the property depends on";
         self.dependences.grown(kept).ok_or_else(|| Unknown::Inconclusive(why.into()))
     }
@@ -279,37 +279,38 @@ impl Search<'_> {
 
     /// Decides the localised problem: pair views prove, a short search finds the shortest run, and
     /// backward search does both; the last two alternate with growing shares.
-    fn ask(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Shown, Unknown> {
+    fn solve(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Solution, Unknown> {
         let store = Arc::new(FactStore::default());
-        let mut run = |engine: &dyn Algorithm, limits: &Limits| -> Result<Result<Shown, Unknown>, Unknown> {
-            let answer = engine.run(problem, limits, &Quiet(self.watch));
-            statistics.configurations += answer.statistics.configurations;
-            match answer.verdicts.into_iter().next() {
-                // A stored set of a search cannot be part of a proof.
-                Some(Verdict::Safe(Certificate::Packed(_))) | None => Ok(Err(Unknown::Explored)),
-                Some(Verdict::Safe(proof)) => Ok(Ok(Shown::Proof(proof))),
-                Some(Verdict::Unsafe(run)) => Ok(Ok(Shown::Run(run))),
-                Some(Verdict::Unknown(
-                    why @ (Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled),
-                )) => Err(why),
-                // Either its own share is used up, or the whole.
-                Some(Verdict::Unknown(why)) => self.limits.check().map(|()| Err(why)),
-            }
-        };
-        if let Ok(shown) = run(&Pairs { store: store.clone() }, self.limits)? {
-            return Ok(shown);
+        let mut run =
+            |engine: &dyn Algorithm, limits: &Limits| -> Result<Result<Solution, Unknown>, Unknown> {
+                let answer = engine.run(problem, limits, &Quiet(self.watch));
+                statistics.configurations += answer.statistics.configurations;
+                match answer.verdicts.into_iter().next() {
+                    // A stored set of a search cannot be part of a proof.
+                    Some(Verdict::Safe(Certificate::Packed(_))) | None => Ok(Err(Unknown::Explored)),
+                    Some(Verdict::Safe(proof)) => Ok(Ok(Solution::Proof(proof))),
+                    Some(Verdict::Unsafe(run)) => Ok(Ok(Solution::Run(run))),
+                    Some(Verdict::Unknown(
+                        why @ (Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled),
+                    )) => Err(why),
+                    // Either its own share is used up, or the whole.
+                    Some(Verdict::Unknown(why)) => self.limits.check().map(|()| Err(why)),
+                }
+            };
+        if let Ok(solution) = run(&Pairs { store: store.clone() }, self.limits)? {
+            return Ok(solution);
         }
         let explicit = Explicit { stop_at_first: true, ..Explicit::default() };
         let mut share = FIRST_SHARE;
         loop {
             let limits = |ticks: u64| self.limits.part().work(ticks);
-            if let Ok(shown) = run(&explicit, &limits(share))? {
-                return Ok(shown);
+            if let Ok(solution) = run(&explicit, &limits(share))? {
+                return Ok(solution);
             }
             match run(&Pruned { store: store.clone() }, &limits(share * SLOWNESS_OF_EXPLICIT))? {
-                Ok(shown) => return Ok(shown),
+                Ok(solution) => return Ok(solution),
                 Err(Unknown::Work) => share *= GROWTH,
-                Err(_) => return Ok(Shown::Nothing),
+                Err(_) => return Ok(Solution::Nothing),
             }
         }
     }

@@ -25,7 +25,7 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
 use self::aim::aim;
-use self::equation::Said;
+use self::equation::EquationResult;
 use self::explore::explore;
 use self::flows::Flow;
 use self::follow::follow;
@@ -45,7 +45,7 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 pub struct Reachability {
     /// Targets that the state equation does not refute, by name and number of places of the net: it
     /// need not be solved again when the search is resumed with a larger share of work.
-    asked: Mutex<BTreeMap<(String, usize), Asked>>,
+    equations: Mutex<BTreeMap<(String, usize), EquationState>>,
     /// The flows of the most recent net, with its places.
     flows: Mutex<Option<KnownFlows>>,
 }
@@ -55,7 +55,7 @@ type KnownFlows = (Vec<Local>, Option<Arc<Vec<Flow>>>);
 
 /// The result of the state equation for a target.
 #[derive(Debug)]
-struct Asked {
+struct EquationState {
     /// The budget spent, in slices of time; `u32::MAX` if a larger one would not help.
     patience: u32,
     /// A case that is possible, or at least not refuted; empty if none is known.
@@ -90,7 +90,7 @@ impl Reachability {
     /// Returns the comparisons that hold at a target, in a case that the state equation does not
     /// refute.
     fn case(&self, net: &Net, target: &Target) -> Option<Vec<(Sum, i64)>> {
-        let case = self.asked.lock().ok()?.get(&(target.name.clone(), net.places.len()))?.case.clone();
+        let case = self.equations.lock().ok()?.get(&(target.name.clone(), net.places.len()))?.case.clone();
         Some(case).filter(|case| !case.is_empty())
     }
 
@@ -104,9 +104,9 @@ impl Reachability {
         known.as_ref()?.1.clone()
     }
 
-    fn note(&self, net: &Net, target: &Target, said: Asked) {
-        if let Ok(mut asked) = self.asked.lock() {
-            asked.insert((target.name.clone(), net.places.len()), said);
+    fn note(&self, net: &Net, target: &Target, state: EquationState) {
+        if let Ok(mut known) = self.equations.lock() {
+            known.insert((target.name.clone(), net.places.len()), state);
         }
     }
 }
@@ -220,7 +220,7 @@ impl Search<'_> {
         self.project(net, markings / 8)?;
         let patience = equation::patience(round);
         self.refute_by_flows(net, engine, patience / 2)?;
-        self.refute(net, engine, &self.not_asked(net, engine, patience), None, patience)?;
+        self.refute(net, engine, &self.unsolved(net, engine, patience), None, patience)?;
         self.follow(net, engine, round)?;
         if self.explore(net, markings)? || self.open().is_empty() {
             return Ok(true);
@@ -302,7 +302,7 @@ impl Search<'_> {
 
     /// Applies flows to targets to which they were applied with a smaller budget, if at all.
     fn refute_by_flows(&mut self, net: &Net, engine: &Reachability, patience: u32) -> Result<(), Unknown> {
-        let open = self.not_asked(net, engine, patience);
+        let open = self.unsolved(net, engine, patience);
         if open.is_empty() {
             return Ok(());
         }
@@ -312,12 +312,12 @@ impl Search<'_> {
 
     /// Returns the targets for which the state equation was solved with a smaller budget, if at
     /// all.
-    fn not_asked(&self, net: &Net, engine: &Reachability, patience: u32) -> Vec<usize> {
-        let asked = |i: &usize| {
+    fn unsolved(&self, net: &Net, engine: &Reachability, patience: u32) -> Vec<usize> {
+        let solved = |i: &usize| {
             let key = (self.problem.targets[*i].name.clone(), net.places.len());
-            engine.asked.lock().is_ok_and(|all| all.get(&key).is_some_and(|a| a.patience >= patience))
+            engine.equations.lock().is_ok_and(|all| all.get(&key).is_some_and(|a| a.patience >= patience))
         };
-        self.open().into_iter().filter(|i| !asked(i)).collect()
+        self.open().into_iter().filter(|i| !solved(i)).collect()
     }
 
     /// Applies the state equation, or flows, to these targets.
@@ -333,12 +333,14 @@ impl Search<'_> {
             let target = &self.problem.targets[i];
             self.progress("state equation", 0);
             match equation::refute(net, flows, self.problem, target, patience, self.limits)? {
-                Said::Refuted(refutation) => {
+                EquationResult::Refuted(refutation) => {
                     let certificate = Certificate::Refutation(Arc::new(refutation));
                     self.decide(i, Verdict::Safe(certificate));
                 }
-                Said::Possible(case) => engine.note(net, target, Asked { patience: u32::MAX, case }),
-                Said::Nothing(case) => engine.note(net, target, Asked { patience, case }),
+                EquationResult::Possible(case) => {
+                    engine.note(net, target, EquationState { patience: u32::MAX, case })
+                }
+                EquationResult::Undecided(case) => engine.note(net, target, EquationState { patience, case }),
             }
         }
         Ok(())

@@ -52,12 +52,12 @@ impl Algorithm for Reuse<'_> {
             (take(&mut answer.verdicts), take(&mut answer.by), take(&mut answer.fewest));
         let mut found = verdicts.into_iter().zip(by).zip(fewest);
         for old in old {
-            let ((verdict, who), few) = match old {
+            let ((verdict, engine), few) = match old {
                 Some(verdict) => ((verdict, Some(self.name())), false),
                 None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
             };
             answer.verdicts.push(verdict);
-            answer.by.push(who.or(Some(self.then.name())));
+            answer.by.push(engine.or(Some(self.then.name())));
             answer.fewest.push(few);
         }
         answer.checking += checking;

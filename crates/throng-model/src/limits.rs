@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::packed::region::Place;
+use crate::packed::region::Storage;
 use crate::verdict::Unknown;
 
 /// The limits of a run. Cheap to clone; clones share the stop flag.
@@ -16,7 +16,7 @@ pub struct Limits {
     /// share of it.
     whole: Option<(Instant, Duration)>,
     memory: Option<u64>,
-    place: Place,
+    storage: Storage,
     jobs: usize,
     /// The stop flag of these limits, then those of the limits they are a part of.
     stops: Vec<Arc<AtomicBool>>,
@@ -38,7 +38,7 @@ impl Limits {
             timeout: None,
             whole: None,
             memory: None,
-            place: None,
+            storage: None,
             jobs: 1,
             stops: vec![Arc::default()],
             work: Vec::new(),
@@ -74,15 +74,15 @@ impl Limits {
         self
     }
 
-    /// Keeps large sets of configurations in this place, which does not count as memory.
-    pub fn place(mut self, place: Place) -> Limits {
-        self.place = place;
+    /// Keeps large sets of configurations in this storage, which does not count as memory.
+    pub fn with_storage(mut self, storage: Storage) -> Limits {
+        self.storage = storage;
         self
     }
 
     /// Returns where large sets of configurations are kept.
-    pub fn storage(&self) -> &Place {
-        &self.place
+    pub fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     /// Sets the number of threads that check evidence.
@@ -157,7 +157,7 @@ impl Limits {
     /// Returns the bytes of memory in use that count towards the limit.
     pub fn memory_in_use(&self) -> u64 {
         // Pages of mapped files do not count: the system reclaims them when memory is needed.
-        if self.place.is_some() { private_memory_in_use() } else { memory_in_use() }
+        if self.storage.is_some() { private_memory_in_use() } else { memory_in_use() }
     }
 }
 

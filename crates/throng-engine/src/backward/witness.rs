@@ -17,7 +17,7 @@ use throng_model::{Config, Edge, Model, Step, semantics};
 /// A configuration of one layer, with the step to it and its index in the previous layer.
 struct Visit {
     config: Config,
-    came: Option<(usize, Step)>,
+    origin: Option<(usize, Step)>,
 }
 
 /// Returns a run that follows `edges` through `chain`.
@@ -31,7 +31,7 @@ pub fn along(
     let model = &*problem.model;
     let mut ticker = Ticker::new(limits);
     let start = start(problem, chain[0]);
-    let mut layers = vec![start.into_iter().map(|config| Visit { config, came: None }).collect::<Vec<_>>()];
+    let mut layers = vec![start.into_iter().map(|config| Visit { config, origin: None }).collect::<Vec<_>>()];
     for (edge, element) in edges.iter().zip(&chain[1..]) {
         let mut seen = FxHashSet::default();
         let mut layer = Vec::new();
@@ -41,7 +41,7 @@ pub fn along(
             semantics::successors(model, &visit.config, None, &mut after)?;
             for (step, config) in after.drain(..) {
                 if step.edge == *edge && config.may_cover(element, model) && seen.insert(config.clone()) {
-                    layer.push(Visit { config, came: Some((i, step)) });
+                    layer.push(Visit { config, origin: Some((i, step)) });
                 }
             }
         }
@@ -89,7 +89,7 @@ fn retrace(layers: &[Vec<Visit>], end: usize) -> Trace {
     let mut at = end;
     for layer in layers[1..].iter().rev() {
         let visit = &layer[at];
-        if let Some((before, step)) = &visit.came {
+        if let Some((before, step)) = &visit.origin {
             steps.push(Taken { step: step.clone(), after: visit.config.clone() });
             at = *before;
         }

@@ -44,7 +44,7 @@ pub struct Found {
 
 /// The progress of a climb, besides its configurations: the same at every worker.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct Position {
     /// The present level.
     pub level: u32,
     /// The previous level.
@@ -103,15 +103,15 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
             return found;
         }
     };
-    if let Some((place, _)) = &resumed {
-        below = place.below;
-        for (target, run) in place.runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
+    if let Some((position, _)) = &resumed {
+        below = position.below;
+        for (target, run) in position.runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
             found.runs[target] = run.clone();
             hits[target] = Some(Hit { target, layer: 0, link: 0, worker: 0, id: 0 });
         }
     }
     while let Some(level) =
-        resumed.as_ref().map(|(place, _)| place.level).or_else(|| levels.next(below, pruned))
+        resumed.as_ref().map(|(position, _)| position.level).or_else(|| levels.next(below, pruned))
     {
         if let Some(most) = setup.max_threads.filter(|&most| level > most) {
             found.open = Some(Unknown::Bound(most));
@@ -137,15 +137,15 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
                 part.start(kept, level, base).err()
             }
         };
-        let room = levels.room(level);
-        let place = Place {
+        let size_limit = levels.size_limit(level);
+        let position = Position {
             level,
             below,
             configurations: found.statistics.configurations,
             complete_up_to: found.statistics.complete_up_to,
             runs: found.runs.clone(),
         };
-        let exploring = Exploring::new(part, hits, setup.clone(), place, room, base, failed);
+        let exploring = Exploring::new(part, hits, setup.clone(), position, size_limit, base, failed);
         let mut explored = rounds::run(worker, exploring);
         explored.settle(u64::MAX);
         let all = summaries(worker, &mut explored);
@@ -218,7 +218,7 @@ impl Found {
         worker: &mut Worker,
         part: &mut Part,
         setup: &Setup,
-    ) -> Result<Option<(Place, usize)>, Unknown> {
+    ) -> Result<Option<(Position, usize)>, Unknown> {
         let Some(parts) = &setup.parts else { return Ok(None) };
         let latest = parts.latest();
         let seen = gather(worker, serde_json::to_vec(&latest).expect("numbers are JSON"));
@@ -236,13 +236,13 @@ impl Found {
         if let Some(why) = failed {
             return Err(read_why(&why));
         }
-        let (place, layer) = resumed?;
-        if place.runs.len() != self.runs.len() {
+        let (position, layer) = resumed?;
+        if position.runs.len() != self.runs.len() {
             return Err(unusable());
         }
-        self.statistics.configurations = place.configurations;
-        self.statistics.complete_up_to = place.complete_up_to;
-        Ok(Some((place, layer)))
+        self.statistics.configurations = position.configurations;
+        self.statistics.complete_up_to = position.complete_up_to;
+        Ok(Some((position, layer)))
     }
 
     /// Adds the workers' reports on a level. Returns why it stopped early, if it did.

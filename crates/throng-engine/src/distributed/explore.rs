@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::climb::Place;
+use super::climb::Position;
 use super::part::{CONFIGS, Part, damaged};
 use super::rounds::{Send, Task, Turn};
 use super::wire::{Link, number, read_bytes, write_bytes};
@@ -59,14 +59,14 @@ pub struct Exploring {
     /// The last complete layer.
     pub last: usize,
     setup: Arc<Setup>,
-    place: Place,
+    position: Position,
     /// Rounds at whose beginning a state is to be saved, with its number. Worker 0 may be a round
     /// ahead.
     save: Vec<(u64, u64)>,
     /// The number of workers that have saved each state; worker 0 counts. The next state may begin
     /// before the last is complete.
     saved: FxHashMap<u64, usize>,
-    room: SizeLimit,
+    size_limit: SizeLimit,
     base: usize,
     /// Hits, with the round from which on all workers know them. Another worker may be a round
     /// ahead.
@@ -82,8 +82,8 @@ impl Exploring {
         part: Part,
         hits: Vec<Option<Hit>>,
         setup: Arc<Setup>,
-        place: Place,
-        room: SizeLimit,
+        position: Position,
+        size_limit: SizeLimit,
         base: usize,
         failed: Option<Unknown>,
     ) -> Exploring {
@@ -94,10 +94,10 @@ impl Exploring {
             decided: false,
             last: base,
             setup,
-            place,
+            position,
             save: Vec::new(),
             saved: FxHashMap::default(),
-            room,
+            size_limit,
             base,
             fresh: Vec::new(),
             failed,
@@ -153,11 +153,11 @@ impl Exploring {
         let Some(parts) = self.setup.parts.clone() else { return };
         // Runs are collected at the end of a level; until then, no saved state would contain them.
         let collected =
-            self.hits.iter().zip(&self.place.runs).all(|(hit, run)| hit.is_none() || run.is_some());
+            self.hits.iter().zip(&self.position.runs).all(|(hit, run)| hit.is_none() || run.is_some());
         let now = self.save.extract_if(.., |save| save.0 == round).last();
-        let Exploring { part, place, .. } = self;
+        let Exploring { part, position, .. } = self;
         if let Some((_, state)) = now.filter(|_| collected && self.failed.is_none())
-            && parts.write(state, part.me, &|file| part.save(place, layer, file))
+            && parts.write(state, part.me, &|file| part.save(position, layer, file))
         {
             let mut message = vec![SAVED];
             put(&mut message, state);
@@ -165,8 +165,8 @@ impl Exploring {
         }
         // An empty layer may be the last: a message sent then would cause another round, again and
         // again.
-        let goes_on = self.part.layers[layer] < self.part.layers[layer + 1];
-        if self.part.me == 0 && goes_on && collected && parts.is_due() {
+        let continues = self.part.layers[layer] < self.part.layers[layer + 1];
+        if self.part.me == 0 && continues && collected && parts.is_due() {
             let mut message = vec![SAVE];
             put(&mut message, self.setup.states.fetch_add(1, Ordering::Relaxed));
             (0..self.part.workers).for_each(|to| send(to, message.clone()));
@@ -243,7 +243,7 @@ impl Task for Exploring {
         let layer = self.base + round as usize;
         let expanded = match self.failed.take() {
             Some(why) => Err(why),
-            None => self.part.expand(layer, self.room, send),
+            None => self.part.expand(layer, self.size_limit, send),
         };
         self.setup.report(&self.part);
         match expanded {

@@ -166,21 +166,26 @@ impl Part {
     }
 
     /// Expands some configurations of the current layer. Returns whether there are more.
-    pub fn expand(&mut self, layer: usize, room: SizeLimit, send: Send<'_>) -> Result<bool, Unknown> {
+    pub fn expand(&mut self, layer: usize, size_limit: SizeLimit, send: Send<'_>) -> Result<bool, Unknown> {
         self.limits.check()?;
         let limits = self.limits.clone();
         let mut ticker = Ticker::new(&limits);
         let end = self.layers[layer + 1];
         // After a few batches, messages are received.
         for _ in 0..8 {
-            self.expand_batch(end, room, &mut ticker)?;
+            self.expand_batch(end, size_limit, &mut ticker)?;
         }
         let more = self.next < end;
         self.send(send, !more);
         Ok(more)
     }
 
-    fn expand_batch(&mut self, end: usize, room: SizeLimit, ticker: &mut Ticker<'_>) -> Result<(), Unknown> {
+    fn expand_batch(
+        &mut self,
+        end: usize,
+        size_limit: SizeLimit,
+        ticker: &mut Ticker<'_>,
+    ) -> Result<(), Unknown> {
         self.batch.clear();
         let mut at = self.next;
         while at < end && self.batch.len() < BATCH {
@@ -201,7 +206,7 @@ impl Part {
                     bytes: 0,
                 },
             };
-            let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
+            let fired = self.steps.expand(&mut self.scratch, size_limit, &mut sink)?;
             self.batch.fired += fired;
             self.batch.occupied.count(self.scratch.config.entries.len());
             at = Store::after(at as Id, length);

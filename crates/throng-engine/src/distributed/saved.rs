@@ -9,7 +9,7 @@
 //! and predecessors are links, not places. To resume, every worker reads all parts, layer by layer,
 //! and stores what belongs to it.
 
-use super::climb::Place;
+use super::climb::Position;
 use super::part::Part;
 use super::wire::{Damaged, Known, Translation, number, read_config, write_bytes, write_config};
 use crate::Occupied;
@@ -51,10 +51,10 @@ pub fn unusable() -> Unknown {
 
 impl Part {
     /// Writes this part of the state before `layer`, which is complete, is expanded.
-    pub fn save(&self, place: &Place, layer: usize, file: Take<'_>) {
+    pub fn save(&self, position: &Position, layer: usize, file: Take<'_>) {
         let model = &*self.problem.model;
         let mut out = Vec::new();
-        place.write(model, &mut out);
+        position.write(model, &mut out);
         put(&mut out, layer as u64);
         put(&mut out, self.fired);
         let Occupied { sum, configurations, most } = self.occupied;
@@ -76,8 +76,13 @@ impl Part {
         }
     }
 
-    /// Resumes from a state. Returns its place and the layer to expand next.
-    pub fn resume(&mut self, parts: &dyn Parts, state: u64, count: usize) -> Result<(Place, usize), Unknown> {
+    /// Resumes from a state. Returns its position and the layer to expand next.
+    pub fn resume(
+        &mut self,
+        parts: &dyn Parts,
+        state: u64,
+        count: usize,
+    ) -> Result<(Position, usize), Unknown> {
         self.read_parts(parts, state, count).unwrap_or(Err(unusable()))
     }
 
@@ -86,7 +91,7 @@ impl Part {
         parts: &dyn Parts,
         state: u64,
         count: usize,
-    ) -> Result<Result<(Place, usize), Unknown>, Damaged> {
+    ) -> Result<Result<(Position, usize), Unknown>, Damaged> {
         let problem = self.problem.clone();
         let model = &*problem.model;
         let mut files = Vec::new();
@@ -95,7 +100,7 @@ impl Part {
             let mut file = parts.open(state, worker).ok_or(Damaged)?;
             let head = block(&mut file)?;
             let mut at = 0;
-            let place = Place::read(model, &head, &mut at)?;
+            let position = Position::read(model, &head, &mut at)?;
             let layer = number(&head, &mut at)? as usize;
             let fired = number(&head, &mut at)?;
             let mut occupied = || number(&head, &mut at);
@@ -111,12 +116,12 @@ impl Part {
             }
             let mut translation = Translation::default();
             translation.read_new(model, &mut self.steps, &head, &mut at)?;
-            if found.get_or_insert((place.clone(), layer)) != &(place, layer) {
+            if found.get_or_insert((position.clone(), layer)) != &(position, layer) {
                 return Err(Damaged);
             }
             files.push((file, translation));
         }
-        let (place, last) = found.ok_or(Damaged)?;
+        let (position, last) = found.ok_or(Damaged)?;
         for layer in 0..=last {
             self.open_layer(layer);
             for (file, translation) in &mut files {
@@ -126,7 +131,7 @@ impl Part {
                 }
             }
         }
-        Ok(Ok((place, last)))
+        Ok(Ok((position, last)))
     }
 
     /// Stores the records of a layer that belong here. Those of the last layer have not been
@@ -192,7 +197,7 @@ fn block(file: &mut Fill) -> Result<Vec<u8>, Damaged> {
     Ok(bytes)
 }
 
-impl Place {
+impl Position {
     fn write(&self, model: &dyn throng_model::Model, out: &mut Vec<u8>) {
         put(out, self.level.into());
         put(out, self.below.map_or(0, |n| u64::from(n) + 1));
@@ -206,7 +211,7 @@ impl Place {
         }
     }
 
-    fn read(model: &dyn throng_model::Model, bytes: &[u8], at: &mut usize) -> Result<Place, Damaged> {
+    fn read(model: &dyn throng_model::Model, bytes: &[u8], at: &mut usize) -> Result<Position, Damaged> {
         let small = |n: u64| u32::try_from(n).map_err(|_| Damaged);
         let option = |n: u64| n.checked_sub(1).map(small).transpose();
         let level = small(number(bytes, at)?)?;
@@ -219,6 +224,6 @@ impl Place {
             let configs = (0..count).map(|_| read_config(model, bytes, at)).collect::<Result<Vec<_>, _>>()?;
             runs.push(Some(configs).filter(|configs| !configs.is_empty()));
         }
-        Ok(Place { level, below, configurations, complete_up_to, runs })
+        Ok(Position { level, below, configurations, complete_up_to, runs })
     }
 }

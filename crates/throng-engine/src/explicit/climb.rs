@@ -22,14 +22,14 @@ pub struct Climb<'p> {
     keeper: Option<&'p dyn Keeper>,
     /// The search itself.
     pub search: Search<'p>,
-    place: Place,
+    position: Position,
     /// The search for shorter runs of this level, if an earlier process was interrupted during it.
     shorter: Option<Search<'p>>,
 }
 
 /// The progress of a climb, besides its search.
 #[derive(Clone, Default)]
-struct Place {
+struct Position {
     /// The previous level.
     below: Option<u32>,
     /// The present level.
@@ -61,14 +61,14 @@ impl<'p> Climb<'p> {
             quiet,
             keeper: watch.keeper().filter(|_| problem.model.persist().is_some()),
             search: Search::new(problem, options, reduction, limits, reports),
-            place: Place { shortened, ..Place::default() },
+            position: Position { shortened, ..Position::default() },
             shorter: None,
         }
     }
 
     /// Returns the statistics of the search.
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = self.place.statistics.clone();
+        let mut statistics = self.position.statistics.clone();
         statistics.steps = self.search.fired;
         statistics.occupied = Some(self.search.occupied);
         statistics.shared_states = self.search.steps.shared_states() as u64;
@@ -84,19 +84,19 @@ impl<'p> Climb<'p> {
             return Err(Stop::Limit(Unknown::Cancelled));
         }
         if self.search.levels.next(None, None).is_none() {
-            self.place.statistics.complete_up_to = self.search.levels.last();
+            self.position.statistics.complete_up_to = self.search.levels.last();
         }
         let mut pruned = self.search.pruned;
-        while let Some(level) = self.place.level.or_else(|| self.next(pruned)) {
+        while let Some(level) = self.position.level.or_else(|| self.next(pruned)) {
             if let Some(most) = self.options.max_threads.filter(|&most| level > most) {
                 return self.stopped(Unknown::Bound(most));
             }
             if level >= UNCOUNTABLE {
                 return self.stopped(Unknown::uncountable());
             }
-            self.place.level = Some(level);
+            self.position.level = Some(level);
             let searched = self.search(level);
-            let configurations = &mut self.place.statistics.configurations;
+            let configurations = &mut self.position.statistics.configurations;
             *configurations = (*configurations).max(self.search.footprint().configurations);
             if let Err(Stop::Limit(_)) = &searched {
                 self.keep(None);
@@ -105,19 +105,19 @@ impl<'p> Climb<'p> {
                 self.shorten(level)?;
             }
             pruned = searched?;
-            (self.place.below, self.place.level) = (Some(level), None);
+            (self.position.below, self.position.level) = (Some(level), None);
             // Levels up to the next one that differs equal this one.
             let next = self.next(pruned);
-            self.place.statistics.complete_up_to =
-                next.map(|next| next - 1).or(self.search.levels.last()).or(self.place.below);
+            self.position.statistics.complete_up_to =
+                next.map(|next| next - 1).or(self.search.levels.last()).or(self.position.below);
         }
         Ok(())
     }
 
     /// Returns the next level that differs from the last one, if there is one.
     fn next(&self, pruned: Option<u32>) -> Option<u32> {
-        let next = self.search.levels.next(self.place.below, pruned)?;
-        Some(if self.place.below.is_none() {
+        let next = self.search.levels.next(self.position.below, pruned)?;
+        Some(if self.position.below.is_none() {
             self.options.first.map_or(next, |first| next.max(first))
         } else {
             next
@@ -126,16 +126,16 @@ impl<'p> Climb<'p> {
 
     /// Searches a level, or the rest of it.
     fn search(&mut self, level: u32) -> Result<Option<u32>, Stop> {
-        let Climb { search, place, keeper, problem, .. } = self;
+        let Climb { search, position, keeper, problem, .. } = self;
         let mut pause = |search: &Search<'_>| {
             if let Some(keeper) = keeper.filter(|keeper| keeper.is_due()) {
-                keep(keeper, problem, place, search, None);
+                keep(keeper, problem, position, search, None);
             }
         };
         if search.level == Some(level) {
             search.continue_level(level, &mut pause)
         } else {
-            search.level(place.below, level, &mut pause)
+            search.level(position.below, level, &mut pause)
         }
     }
 
@@ -149,10 +149,10 @@ impl<'p> Climb<'p> {
             return Ok(());
         }
         let mut shorter = self.shorter.take().unwrap_or_else(|| self.shorter(&new));
-        let Climb { search: main, place, keeper, problem, .. } = &*self;
+        let Climb { search: main, position, keeper, problem, .. } = &*self;
         let mut pause = |shorter: &Search<'_>| {
             if let Some(keeper) = keeper.filter(|keeper| keeper.is_due()) {
-                keep(keeper, problem, place, main, Some(shorter));
+                keep(keeper, problem, position, main, Some(shorter));
             }
         };
         let searched = if shorter.level == Some(level) {
@@ -171,7 +171,7 @@ impl<'p> Climb<'p> {
             if let Some(found) = found.take() {
                 self.search.traces[i] = Some(found);
             }
-            if let Some(shortened) = &mut self.place.shortened {
+            if let Some(shortened) = &mut self.position.shortened {
                 shortened[i] = true;
             }
         }
@@ -200,7 +200,7 @@ impl<'p> Climb<'p> {
 
     /// Returns the targets whose runs may not be the shortest.
     fn to_shorten(&self) -> Vec<usize> {
-        let Some(shortened) = &self.place.shortened else { return Vec::new() };
+        let Some(shortened) = &self.position.shortened else { return Vec::new() };
         (0..shortened.len()).filter(|&i| self.search.traces[i].is_some() && !shortened[i]).collect()
     }
 
@@ -212,7 +212,7 @@ impl<'p> Climb<'p> {
 
     fn keep(&self, shorter: Option<&Search<'_>>) {
         if let Some(keeper) = self.keeper {
-            keep(keeper, self.problem, &self.place, &self.search, shorter);
+            keep(keeper, self.problem, &self.position, &self.search, shorter);
         }
     }
 
@@ -222,7 +222,7 @@ impl<'p> Climb<'p> {
         if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
             return Err(Damaged);
         }
-        self.place.read(input)?;
+        self.position.read(input)?;
         self.search.read(input)?;
         if input.flag()? {
             let mut shorter = self.shorter(&self.to_shorten());
@@ -237,14 +237,14 @@ impl<'p> Climb<'p> {
 fn keep(
     keeper: &dyn Keeper,
     problem: &Problem,
-    place: &Place,
+    position: &Position,
     search: &Search<'_>,
     shorter: Option<&Search<'_>>,
 ) {
     let Some(states) = problem.model.persist().map(Persist::export_states) else { return };
     keeper.keep(&|out| {
         out.bytes(&states);
-        place.write(out);
+        position.write(out);
         search.write(out);
         out.number(shorter.is_some());
         if let Some(shorter) = shorter {
@@ -253,7 +253,7 @@ fn keep(
     });
 }
 
-impl Place {
+impl Position {
     fn write(&self, out: &mut Writer<'_>) {
         out.option(self.below);
         out.option(self.level);

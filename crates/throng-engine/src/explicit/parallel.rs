@@ -49,7 +49,7 @@ pub fn expand(
     tasks: &[Task],
     steps: &Steps,
     store: &Shards,
-    room: SizeLimit,
+    size_limit: SizeLimit,
     jobs: usize,
     limits: &Limits,
     spare: &mut Vec<Batch>,
@@ -67,7 +67,7 @@ pub fn expand(
             let Some(task) = tasks.get(i) else { return done };
             let mut batch = empty().unwrap_or_else(|| Batch::new(store.parts()));
             batch.clear();
-            let expanded = expand_task(task, steps, store, room, &mut scratch, &mut ticker, &mut batch);
+            let expanded = expand_task(task, steps, store, size_limit, &mut scratch, &mut ticker, &mut batch);
             done.push((i, expanded.map(|()| batch)));
         }
     };
@@ -88,7 +88,7 @@ fn expand_task(
     task: &Task,
     steps: &Steps,
     store: &Shards,
-    room: SizeLimit,
+    size_limit: SizeLimit,
     scratch: &mut Scratch,
     ticker: &mut Ticker<'_>,
     batch: &mut Batch,
@@ -103,7 +103,7 @@ fn expand_task(
             }
             // The caller runs into an exceeded limit, too.
             let mut sink = Filling { batch: &mut *batch, parent, ticker: &mut *ticker, bytes: 0 };
-            let fired = steps.expand(scratch, room, &mut sink).ok()?;
+            let fired = steps.expand(scratch, size_limit, &mut sink).ok()?;
             batch.fired += fired;
             batch.expanded += 1;
             batch.occupied.count(scratch.config.entries.len());

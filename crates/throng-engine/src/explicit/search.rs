@@ -204,12 +204,12 @@ impl<'p> Search<'p> {
         if self.is_decided() {
             return Err(Stop::Decided);
         }
-        let room = self.levels.room(level);
+        let size_limit = self.levels.size_limit(level);
         while self.queue.front().is_some() || self.next_layer()? {
             if self.is_shared() {
-                self.expand_many(room)?;
+                self.expand_many(size_limit)?;
             } else {
-                self.expand_some(room)?;
+                self.expand_some(size_limit)?;
             }
             self.report(level);
             pause(self);
@@ -320,13 +320,13 @@ impl<'p> Search<'p> {
 
     /// Adds the successors of a configuration to a batch, and returns the length of its packed
     /// form.
-    fn expand(&mut self, id: Id, room: SizeLimit, batch: &mut Batch) -> Result<usize, Unknown> {
+    fn expand(&mut self, id: Id, size_limit: SizeLimit, batch: &mut Batch) -> Result<usize, Unknown> {
         self.ticker.tick()?;
         let length = self.scratch.config.read(self.store.packed(id));
         let work = self.steps.prepare(&mut self.scratch);
         self.ticker.ticks(work)?;
         let mut sink = Filling { batch, parent: id, ticker: &mut self.ticker, bytes: 0 };
-        let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
+        let fired = self.steps.expand(&mut self.scratch, size_limit, &mut sink)?;
         batch.fired += fired;
         batch.expanded += 1;
         batch.occupied.count(self.scratch.config.entries.len());
@@ -338,12 +338,12 @@ impl<'p> Search<'p> {
     /// A search that is stopped during this can be resumed: stored configurations that were not
     /// checked are among the suspects, and those that were not stored are found again because the
     /// queue has not moved.
-    fn expand_some(&mut self, room: SizeLimit) -> Result<(), Stop> {
+    fn expand_some(&mut self, size_limit: SizeLimit) -> Result<(), Stop> {
         let mut batch = std::mem::replace(&mut self.batch, Batch::new(1));
         batch.clear();
         let mut queue = self.queue.clone();
         while let Some(id) = queue.front().filter(|_| batch.len() < BATCH) {
-            queue.pop(self.expand(id, room, &mut batch)?);
+            queue.pop(self.expand(id, size_limit, &mut batch)?);
         }
         check_growth(self.store.growth(batch.len()), self.limits)?;
         let Search { steps, store, tracked, suspects, .. } = self;
@@ -359,17 +359,17 @@ impl<'p> Search<'p> {
     /// Expands several configurations of the layer and stores the successors, by several threads.
     ///
     /// The effect equals that of repeated [`Search::expand_some`].
-    fn expand_many(&mut self, room: SizeLimit) -> Result<(), Stop> {
+    fn expand_many(&mut self, size_limit: SizeLimit) -> Result<(), Stop> {
         let mut queue = self.queue.clone();
         let tasks = parallel::tasks(&self.store, &mut queue, self.jobs);
         let spare = &mut self.spare;
         let expanded =
-            parallel::expand(&tasks, &self.steps, &self.store, room, self.jobs, self.limits, spare);
+            parallel::expand(&tasks, &self.steps, &self.store, size_limit, self.jobs, self.limits, spare);
         let mut batches = Vec::with_capacity(tasks.len());
         for (task, batch) in tasks.iter().zip(expanded) {
             batches.push(match batch {
                 Some(batch) => batch,
-                None => self.expand_task(task, room)?,
+                None => self.expand_task(task, size_limit)?,
             });
         }
         self.limits.check()?;
@@ -382,12 +382,12 @@ impl<'p> Search<'p> {
     }
 
     /// Expands a task for which steps have to be compiled.
-    fn expand_task(&mut self, task: &Task, room: SizeLimit) -> Result<Batch, Unknown> {
+    fn expand_task(&mut self, task: &Task, size_limit: SizeLimit) -> Result<Batch, Unknown> {
         let mut batch = Batch::new(self.store.parts());
         for turn in task {
             let mut at = turn.places.start;
             while at < turn.places.end {
-                let length = self.expand(Shards::id(turn.part, at), room, &mut batch)?;
+                let length = self.expand(Shards::id(turn.part, at), size_limit, &mut batch)?;
                 at = Store::after(at as Id, length);
             }
         }

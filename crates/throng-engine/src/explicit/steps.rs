@@ -253,7 +253,7 @@ impl Steps {
     pub fn expand(
         &self,
         scratch: &mut Scratch,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         sink: &mut impl Sink,
     ) -> Result<u64, Unknown> {
         let size = scratch.config.size();
@@ -271,7 +271,7 @@ impl Steps {
             looked_at += 1;
             if step.single || step.take.iter().all(|&(l, n)| i64::from(scratch.config.count(l)) >= n) {
                 fired += 1;
-                self.fire(step, size, scratch, room, sink)?;
+                self.fire(step, size, scratch, size_limit, sink)?;
             }
         }
         scratch.thread_states = thread_states;
@@ -280,9 +280,9 @@ impl Steps {
     }
 
     /// Returns whether a step creates its threads, with `size` threads before it.
-    fn creates(&self, step: &Compiled, size: u64, room: SizeLimit) -> bool {
+    fn creates(&self, step: &Compiled, size: u64, size_limit: SizeLimit) -> bool {
         let rest = size.saturating_sub(step.taken) + step.put;
-        step.spawned > 0 && room.bound.is_none_or(|n| rest + step.spawned <= u64::from(n))
+        step.spawned > 0 && size_limit.bound.is_none_or(|n| rest + step.spawned <= u64::from(n))
     }
 
     /// Returns where a thread at `l` goes when a step wakes it; `None` if the step cannot wake it.
@@ -317,16 +317,16 @@ impl Steps {
         step: &Compiled,
         size: u64,
         scratch: &mut Scratch,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         sink: &mut impl Sink,
     ) -> Result<(), Unknown> {
         let rest = size - step.taken + step.put;
-        let creates = self.creates(step, size, room);
+        let creates = self.creates(step, size, size_limit);
         let (after, change) = if creates { (rest + step.spawned, &step.grown) } else { (rest, &step.change) };
         if step.others == Bystanders::Transfer {
-            return self.fire_moving(step, creates, scratch, room, sink);
+            return self.fire_moving(step, creates, scratch, size_limit, sink);
         }
-        if !room.admits(after, sink) {
+        if !size_limit.admits(after, sink) {
             return Ok(());
         }
         let Scratch { config, packer, changes, .. } = scratch;
@@ -355,7 +355,7 @@ impl Steps {
         step: &Compiled,
         creates: bool,
         scratch: &mut Scratch,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         sink: &mut impl Sink,
     ) -> Result<(), Unknown> {
         let Scratch { config, packer, changes, entries, .. } = scratch;
@@ -384,7 +384,7 @@ impl Steps {
             entries.extend(chosen.iter().filter_map(|&(fate, n)| Some((fate?, n))).filter(|e| e.1 > 0));
             merge(entries);
             let after = entries.iter().map(|e| u64::from(e.1)).sum();
-            if room.admits(after, sink) {
+            if size_limit.admits(after, sink) {
                 sink.successor(packer.pack(step.to, entries), step.may_hit);
             }
             Ok(())

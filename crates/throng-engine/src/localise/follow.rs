@@ -74,7 +74,7 @@ struct Leg<'a> {
 struct Node {
     config: Config,
     done: usize,
-    came: Option<(usize, Step)>,
+    origin: Option<(usize, Step)>,
 }
 
 impl Follow<'_> {
@@ -87,7 +87,7 @@ impl Follow<'_> {
             nodes: Vec::new(),
             known: FxHashSet::default(),
             queue: BinaryHeap::new(),
-            looked: vec![0; legs.len() + 1],
+            explored: vec![0; legs.len() + 1],
             stuck: (0, u32::MAX, Vec::new()),
         };
         for start in self.starts(&run.start) {
@@ -194,7 +194,7 @@ struct Search<'a> {
     known: FxHashSet<(usize, Config)>,
     queue: Queue,
     /// The number of configurations explored after each number of legs.
-    looked: Vec<usize>,
+    explored: Vec<usize>,
     /// The largest number of legs done, then the shortest distance that occurred there, and its
     /// nodes.
     stuck: (usize, u32, Vec<usize>),
@@ -214,14 +214,14 @@ impl Search<'_> {
     }
 
     /// Adds a configuration. Returns its number if it is bad.
-    fn add(&mut self, config: Config, done: usize, came: Option<(usize, Step)>) -> Option<usize> {
+    fn add(&mut self, config: Config, done: usize, origin: Option<(usize, Step)>) -> Option<usize> {
         let is_bad = done == self.legs.len() && self.follow.target.is_hit(&config, self.model());
         let distance = self.leaders(&config, done).into_iter().map(|(d, _)| d).min();
         if !is_bad && (distance.is_none() || !self.known.insert((done, config.clone()))) {
             return None;
         }
         let at = self.nodes.len();
-        self.nodes.push(Node { config, done, came });
+        self.nodes.push(Node { config, done, origin });
         if let Some(distance) = distance {
             self.queue.push(Reverse((self.legs.len() - done, distance, Reverse(at))));
         }
@@ -233,8 +233,8 @@ impl Search<'_> {
     fn expand(&mut self, at: usize, distance: u32) -> Option<usize> {
         let (config, done) = (self.nodes[at].config.clone(), self.nodes[at].done);
         let leg = self.legs.get(done)?;
-        self.looked[done] += 1;
-        if self.looked[done] > PATIENCE + 4 * leg.distances.len() {
+        self.explored[done] += 1;
+        if self.explored[done] > PATIENCE + 4 * leg.distances.len() {
             return None;
         }
         if (done, Reverse(distance)) > (self.stuck.0, Reverse(self.stuck.1)) {
@@ -296,7 +296,7 @@ impl Search<'_> {
     fn trace(&self, end: usize) -> Trace {
         let mut steps = Vec::new();
         let mut at = end;
-        while let Some((from, step)) = &self.nodes[at].came {
+        while let Some((from, step)) = &self.nodes[at].origin {
             steps.push(Taken { step: step.clone(), after: self.nodes[at].config.clone() });
             at = *from;
         }

@@ -34,11 +34,11 @@ pub struct Equivalent {
 
 /// The steps of a state, sorted: shared states before and after, and the classes of the threads
 /// that are put.
-type Signature = Vec<(Shared, Shared, Left)>;
+type Signature = Vec<(Shared, Shared, Put)>;
 
 /// The threads that a step puts: nearly always one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Left {
+enum Put {
     One(usize),
     /// Classes with their numbers of threads.
     Several(Vec<(usize, u64)>),
@@ -184,19 +184,19 @@ impl<'a> Classes<'a> {
         let class = |l: Local| self.class[&resolve(self.goal, l)];
         let does = steps.map(|step| {
             let left = match (step.put.entries(), step.spawn.is_empty()) {
-                (&[(l, 1)], true) => Left::One(class(l)),
+                (&[(l, 1)], true) => Put::One(class(l)),
                 (put, _) => {
                     let mut all: BTreeMap<usize, u64> = BTreeMap::new();
                     for &(l, n) in put.iter().chain(step.spawn.entries()) {
                         *all.entry(class(l)).or_default() += u64::from(n);
                     }
-                    Left::Several(all.into_iter().collect())
+                    Put::Several(all.into_iter().collect())
                 }
             };
             (step.from, step.to, left)
         });
         let mut does: Signature =
-            does.filter(|(from, to, left)| from != to || *left != Left::One(own)).collect();
+            does.filter(|(from, to, left)| from != to || *left != Put::One(own)).collect();
         does.sort_unstable();
         does.dedup();
         does

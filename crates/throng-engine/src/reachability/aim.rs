@@ -80,7 +80,7 @@ pub fn aim(
         bearings: Vec::new(),
         // Markings that do not fit are left out: nothing is concluded from an unsuccessful search.
         store: Store::new(net.places.len(), if net.start.iter().all(|&n| n < FEW) { 1 } else { 4 }),
-        came: vec![(0, 0)],
+        origins: vec![(0, 0)],
         steps: vec![0],
         open: BinaryHeap::new(),
         patience,
@@ -96,7 +96,7 @@ struct Search<'a> {
     bearings: Vec<Bearing>,
     store: Store,
     /// The predecessor of each marking, and the transition from it.
-    came: Vec<(u32, u32)>,
+    origins: Vec<(u32, u32)>,
     /// The number of steps to each marking.
     steps: Vec<u32>,
     /// Open markings, closest first, later ones before earlier ones.
@@ -151,9 +151,9 @@ impl Search<'_> {
                 if !net.fire(&mut after, t) || !self.store.add(&after, &mut packed) {
                     continue;
                 }
-                self.came.push((i, t));
+                self.origins.push((i, t));
                 self.steps.push(self.steps[i as usize] + 1);
-                let at = self.came.len() - 1;
+                let at = self.origins.len() - 1;
                 if asks_for_steps {
                     leads.enabled(net, &after, &mut then);
                 }
@@ -240,8 +240,8 @@ impl Search<'_> {
     fn fired(&self, end: usize) -> Vec<u32> {
         let (mut fired, mut at) = (Vec::new(), end);
         while at != 0 {
-            fired.push(self.came[at].1);
-            at = self.came[at].0 as usize;
+            fired.push(self.origins[at].1);
+            at = self.origins[at].0 as usize;
         }
         fired.reverse();
         fired

@@ -35,14 +35,14 @@ pub fn patience(round: u32) -> u32 {
 const EPSILON: f64 = 1e-6;
 
 /// The result of the state equation for a target.
-pub enum Said {
+pub enum EquationResult {
     /// No reachable marking satisfies it.
     Refuted(Refutation),
     /// It may be reachable in this case: comparisons that hold there.
     Possible(Vec<(Sum, i64)>),
     /// The budget was too small for an answer; these comparisons hold at the target, if it has a
     /// single case.
-    Nothing(Vec<(Sum, i64)>),
+    Undecided(Vec<(Sum, i64)>),
 }
 
 /// Tries to refute a target by traps and the state equation, or flows instead, within a budget of
@@ -54,8 +54,10 @@ pub fn refute(
     target: &Target,
     patience: u32,
     limits: &Limits,
-) -> Result<Said, Unknown> {
-    let Some(predicate) = target.predicate().counted(net.steps) else { return Ok(Said::Nothing(Vec::new())) };
+) -> Result<EquationResult, Unknown> {
+    let Some(predicate) = target.predicate().counted(net.steps) else {
+        return Ok(EquationResult::Undecided(Vec::new()));
+    };
     let mut held = Held::default();
     held.assume(&predicate);
     let mut prover = Prover {
@@ -73,14 +75,14 @@ pub fn refute(
         let only = || only.iter().map(|&(sum, n)| (sum.clone(), n)).collect();
         // A marking that flows allow need not satisfy the state equation.
         let possible = prover.possible.take().filter(|_| flows.is_none());
-        return Ok(possible.map_or_else(|| Said::Nothing(only()), Said::Possible));
+        return Ok(possible.map_or_else(|| EquationResult::Undecided(only()), EquationResult::Possible));
     }
     let found = std::mem::take(&mut prover.found);
     let safe = throng_model::verdict::Verdict::Safe(throng_model::verdict::Certificate::Refutation(
         std::sync::Arc::new(found.clone()),
     ));
     let stands = throng_check::rules::check_within(problem, target, &safe, limits).is_ok();
-    Ok(if stands { Said::Refuted(found) } else { Said::Nothing(Vec::new()) })
+    Ok(if stands { EquationResult::Refuted(found) } else { EquationResult::Undecided(Vec::new()) })
 }
 
 /// Returns how often each transition would fire on a shortest way from a marking to where these

@@ -139,7 +139,7 @@ pub fn search(
 ) -> Result<Result<Explored, TooNarrow>, Unknown> {
     let leads = Leads::new(net);
     let mut store = Store::new(net.places.len(), width);
-    let (mut came, mut entries): (Vec<(u32, u32)>, usize) = (vec![(0, 0)], 0);
+    let (mut origins, mut entries): (Vec<(u32, u32)>, usize) = (vec![(0, 0)], 0);
     let mut packed = Vec::new();
     let mut now: Marking = net.start.clone();
     if let Err(narrow) = store.packed(&now, &mut packed) {
@@ -158,7 +158,7 @@ pub fn search(
         ticker.ticks(1 + (net.places.len() / 16 + enabled.len()) as u32)?;
         for (i, one) in wanted.iter().enumerate() {
             if found.reached.iter().all(|r| r.0 != i) && one.formula.holds(&now, enabled.len()) {
-                found.reached.push((i, path(&came, next)));
+                found.reached.push((i, path(&origins, next)));
             }
         }
         if found.reached.len() == wanted.len() {
@@ -173,7 +173,7 @@ pub fn search(
                 return Ok(Err(narrow));
             }
             if store.insert(&packed) {
-                came.push((next as u32, t));
+                origins.push((next as u32, t));
             }
         }
         next += 1;
@@ -190,12 +190,12 @@ pub fn search(
     Ok(Ok(found))
 }
 
-fn path(came: &[(u32, u32)], end: usize) -> Vec<u32> {
+fn path(origins: &[(u32, u32)], end: usize) -> Vec<u32> {
     let mut fired = Vec::new();
     let mut at = end;
     while at != 0 {
-        fired.push(came[at].1);
-        at = came[at].0 as usize;
+        fired.push(origins[at].1);
+        at = origins[at].0 as usize;
     }
     fired.reverse();
     fired

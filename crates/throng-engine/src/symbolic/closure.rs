@@ -62,7 +62,7 @@ fn shared_states(
 
 /// Returns states such that each image of one is within one.
 fn close(search: &mut Search<'_>) -> Result<Vec<State>, Stop> {
-    let room = search.levels.room(search.reached);
+    let size_limit = search.levels.size_limit(search.reached);
     let mut todo: Vec<State> = search.visited.members().map(|m| m.state.clone()).collect();
     let mut by_skeleton: FxHashMap<Threads, Vec<State>> = FxHashMap::default();
     for state in &todo {
@@ -71,7 +71,7 @@ fn close(search: &mut Search<'_>) -> Result<Vec<State>, Stop> {
     let mut after = Vec::new();
     while let Some(state) = todo.pop() {
         search.ticker.ticks(EXPANSION)?;
-        search.machine.expand(&state, room, &mut after)?;
+        search.machine.expand(&state, size_limit, &mut after)?;
         for (_, image) in after.drain(..) {
             let registry = &mut search.machine.registry;
             let there = by_skeleton.entry(registry.skeleton(&image.threads)).or_default();

@@ -85,16 +85,16 @@ impl<'p> Machine<'p> {
     pub fn expand(
         &mut self,
         state: &State,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         out: &mut Vec<(u32, State)>,
     ) -> Result<(), Full> {
         let inside = self.is_inside(state);
         if let Some(i) = self.goes_first(state, inside)? {
-            return self.expand_thread(state, i, room, out);
+            return self.expand_thread(state, i, size_limit, out);
         }
         for i in 0..state.threads.len() {
             if self.inside(self.registry.point(state.threads[i].0)) == inside {
-                self.expand_thread(state, i, room, out)?;
+                self.expand_thread(state, i, size_limit, out)?;
             }
         }
         Ok(())
@@ -149,7 +149,7 @@ impl<'p> Machine<'p> {
         &mut self,
         state: &State,
         i: usize,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         out: &mut Vec<(u32, State)>,
     ) -> Result<(), Full> {
         let l = state.threads[i].0;
@@ -160,11 +160,11 @@ impl<'p> Machine<'p> {
         remove_one(&mut rest, l);
         for &id in &point.edges {
             let edge = &self.encoder.program.edges[id as usize];
-            let creates = edge.child.is_some() && room.bound.is_none_or(|n| size(&state.threads) < n);
+            let creates = edge.child.is_some() && size_limit.bound.is_none_or(|n| size(&state.threads) < n);
             let image = self.image(id, state.shared, l, creates)?;
             for piece in &image.pieces {
                 self.fired += 1;
-                self.arrive(edge, id, piece, &rest, room, out)?;
+                self.arrive(edge, id, piece, &rest, size_limit, out)?;
             }
         }
         Ok(())
@@ -177,11 +177,11 @@ impl<'p> Machine<'p> {
         id: u32,
         piece: &Piece,
         rest: &Threads,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         out: &mut Vec<(u32, State)>,
     ) -> Result<(), Full> {
         let total = size(rest) + u32::from(piece.put.is_some()) + u32::from(piece.child.is_some());
-        if total > room.level {
+        if total > size_limit.level {
             self.pruned = Some(self.pruned.map_or(total, |least| least.min(total)));
             return Ok(());
         }

@@ -127,7 +127,7 @@ impl<'p> Search<'p> {
             let state = self.state_of(&config)?;
             self.found(state, &[], &mut next)?;
         }
-        let room = self.levels.room(level);
+        let size_limit = self.levels.size_limit(level);
         let mut depth = 0;
         while next.len() > 0 {
             let first = self.nodes.len();
@@ -135,7 +135,7 @@ impl<'p> Search<'p> {
                 self.nodes.push(Node { state: member.state, origins: member.origins, depth });
             }
             self.judge(first)?;
-            next = self.round(first, room)?;
+            next = self.round(first, size_limit)?;
             depth += 1;
         }
         Ok(self.machine.pruned)
@@ -160,19 +160,19 @@ impl<'p> Search<'p> {
     }
 
     /// Explores all nodes from `first` on and returns the new states.
-    fn round(&mut self, first: usize, room: SizeLimit) -> Result<Store, Stop> {
+    fn round(&mut self, first: usize, size_limit: SizeLimit) -> Result<Store, Stop> {
         let mut next = Store::default();
         let mut after = Vec::new();
         for i in first..self.nodes.len() {
             self.ticker.ticks(EXPANSION)?;
             let state = self.nodes[i].state.clone();
             self.occupied.count(state.threads.len());
-            self.machine.expand(&state, room, &mut after)?;
+            self.machine.expand(&state, size_limit, &mut after)?;
             for (edge, state) in after.drain(..) {
                 self.ticker.ticks(INSERTION)?;
                 self.found(state, &[(i as u32, edge)], &mut next)?;
             }
-            self.report(i, next.len(), room.level);
+            self.report(i, next.len(), size_limit.level);
         }
         Ok(next)
     }

@@ -78,7 +78,7 @@ struct Group {
     leaderless: Vec<u32>,
     /// True if steps without a leader have been listed, and the number of local states they have
     /// met.
-    asked: bool,
+    listed: bool,
     met: u64,
     /// True if some other rule takes a thread.
     has_rules: bool,
@@ -166,7 +166,7 @@ impl Closure {
                 });
             }
             match self.current.take() {
-                Some(current) => self.hand_on(current, &mut ticker)?,
+                Some(current) => self.follow_outer(current, &mut ticker)?,
                 None => self.visit(&mut ticker)?,
             }
         }
@@ -244,7 +244,7 @@ impl Closure {
     /// the others in `current`.
     fn visit(&mut self, ticker: &mut Ticker) -> Result<(), Unknown> {
         let Some(&s) = self.queue.front() else { return Ok(()) };
-        if !std::mem::replace(&mut self.groups[s as usize].asked, true) {
+        if !std::mem::replace(&mut self.groups[s as usize].listed, true) {
             let steps = self.listing.without_leader(s);
             steps.into_iter().for_each(|step| self.register(s, None, step));
         }
@@ -252,7 +252,7 @@ impl Closure {
             self.meet_without_leader(s);
             let waiting = self.groups[s as usize].together.pop_waiting();
             if let Some(a) = waiting {
-                self.look_at(s, a);
+                self.follow_inner(s, a);
             }
             self.charge(ticker)?;
             if waiting.is_none() {
@@ -340,7 +340,7 @@ impl Closure {
     }
 
     /// Follows the steps that keep the shared state for a thread that is new or has new partners.
-    fn look_at(&mut self, s: Id, a: Id) {
+    fn follow_inner(&mut self, s: Id, a: Id) {
         let group = &self.groups[s as usize];
         let mut tags = group.together.tags(a);
         if tags == [NONE; 2] {
@@ -370,7 +370,7 @@ impl Closure {
     }
 
     /// Follows the steps that change the shared state or move bystanders.
-    fn hand_on(&mut self, mut current: Current, ticker: &mut Ticker) -> Result<(), Unknown> {
+    fn follow_outer(&mut self, mut current: Current, ticker: &mut Ticker) -> Result<(), Unknown> {
         let s = current.shared as usize;
         while let Some(first) = current.steps.get(current.followed) {
             let alike = current.steps[current.followed..].iter().take_while(|step| step.to == first.to);

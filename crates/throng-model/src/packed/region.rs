@@ -29,7 +29,7 @@ pub trait Mappings: Send + Sync + Debug {
 }
 
 /// Where new regions are created; `None` for the heap.
-pub type Place = Option<Arc<dyn Mappings>>;
+pub type Storage = Option<Arc<dyn Mappings>>;
 
 /// The bytes of a store.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ impl Default for Region {
 
 impl Region {
     /// Creates an empty region.
-    pub(super) fn new(place: &Place) -> Region {
-        place.as_ref().map_or_else(Region::default, |mappings| Region::Planned(mappings.clone()))
+    pub(super) fn new(storage: &Storage) -> Region {
+        storage.as_ref().map_or_else(Region::default, |mappings| Region::Planned(mappings.clone()))
     }
 
     /// Creates the mapping if one is planned.

@@ -6,7 +6,7 @@
 //! spread over [`PARTS`].
 
 use super::pack;
-use super::region::Place;
+use super::region::Storage;
 use super::store::{self, Footprint, Id, ROOT, Store};
 use crate::verdict::Unknown;
 
@@ -24,13 +24,13 @@ const BITS: u32 = Id::BITS - PARTS.ilog2();
 #[derive(Debug)]
 pub struct Shards {
     parts: Vec<Store>,
-    place: Place,
+    storage: Storage,
 }
 
 impl Shards {
     /// Creates an empty store of one part.
-    pub fn new(place: &Place) -> Shards {
-        Shards { parts: vec![Store::new(place, ROOT)], place: place.clone() }
+    pub fn new(storage: &Storage) -> Shards {
+        Shards { parts: vec![Store::new(storage, ROOT)], storage: storage.clone() }
     }
 
     /// Returns the number of parts.
@@ -172,7 +172,7 @@ impl Shards {
     pub fn spread<const N: usize>(&mut self, boundaries: [usize; N]) -> Result<[Vec<usize>; N], Unknown> {
         let mut places = boundaries.map(|_| vec![0; PARTS]);
         let all = &self.parts[0];
-        let mut parts: Vec<Store> = (0..PARTS).map(|_| Store::new(&self.place, 1 << BITS)).collect();
+        let mut parts: Vec<Store> = (0..PARTS).map(|_| Store::new(&self.storage, 1 << BITS)).collect();
         // New ids by old ids. A predecessor is stored before its successors, so its new id is
         // known.
         let mut moved = vec![ROOT; all.end()];
@@ -210,7 +210,7 @@ impl Shards {
         };
         let mut parts = Vec::with_capacity(records.len());
         for (part, bytes) in records.iter().enumerate() {
-            let mut store = Store::new(&self.place, reach);
+            let mut store = Store::new(&self.storage, reach);
             let belongs = |bytes: &[u8]| {
                 let length = length(bytes)?;
                 let hash = store::hash(bytes.get(..length)?);

@@ -30,7 +30,7 @@ use std::ops::Range;
 use rustc_hash::FxHasher;
 
 use super::pack;
-use super::region::{Place, Region};
+use super::region::{Region, Storage};
 use crate::verdict::Unknown;
 
 /// The position of a stored configuration, in units of [`UNIT`] bytes.
@@ -86,9 +86,9 @@ impl Default for Store {
 }
 
 impl Store {
-    /// Creates an empty store in a place, with ids below `reach`.
-    pub fn new(place: &Place, reach: Id) -> Store {
-        Store { arena: Region::new(place), slots: Region::new(place), len: 0, reach }
+    /// Creates an empty store in a storage, with ids below `reach`.
+    pub fn new(storage: &Storage, reach: Id) -> Store {
+        Store { arena: Region::new(storage), slots: Region::new(storage), len: 0, reach }
     }
 
     /// Returns the number of configurations.

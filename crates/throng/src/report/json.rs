@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::facts::{LineFacts, facts};
-use super::story::{Story, tell};
+use super::story::{Story, describe_run};
 use super::{advice, at_most, evidence, reason, scope, scope_of};
 use crate::outcome::{MemoryModel, Outcome, Phases, Status, Written};
 use throng_engine::{Attempt, Statistics};
@@ -238,7 +238,7 @@ fn targets<'a>(report: &'a Outcome, by: &'a str) -> Vec<TargetDocument<'a>> {
         .enumerate()
         .map(|(i, (target, verdict))| {
             let trace = match verdict {
-                Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),
+                Verdict::Unsafe(trace) => Some(describe_run(&report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
             TargetDocument {

@@ -8,7 +8,7 @@
 
 use serde_json::{Value, json};
 
-use super::story::{Culprit, Event, Story, tell};
+use super::story::{Culprit, Event, Story, describe_run};
 use super::text::{blamed, effects, values_text, way};
 use super::{all_threads, detail, evidence, plural, threads_of};
 use crate::outcome::{Outcome, shows_value};
@@ -43,7 +43,7 @@ pub fn write(report: &Outcome) -> String {
         .filter(|(_, (target, _))| !shows_value(target))
         .map(|(i, (target, verdict))| {
             let story = match verdict {
-                Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),
+                Verdict::Unsafe(trace) => Some(describe_run(&report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
             result(report, i, story.as_ref())

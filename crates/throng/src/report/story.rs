@@ -235,25 +235,25 @@ pub struct Culprit {
 const LONG: usize = 10_000;
 
 /// Describes a trace.
-pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
+pub fn describe_run(problem: &Problem, target: &Target, trace: &Trace) -> Story {
     let model = &*problem.model;
     if trace.steps.len() > LONG {
-        return tell_in_short(model, target, trace);
+        return describe_abbreviated(model, target, trace);
     }
-    let mut crowd = ThreadNames::new(&trace.start.threads);
-    let start = situation(model, &trace.start, crowd.as_ref());
+    let mut names = ThreadNames::new(&trace.start.threads);
+    let start = situation(model, &trace.start, names.as_ref());
     let mut shared = trace.start.shared;
     let mut steps = Vec::new();
     for (i, taken) in trace.steps.iter().enumerate() {
         let changes =
-            crowd.as_mut().and_then(|c| c.step(model, &taken.step, &taken.after, problem.bound.threads()));
+            names.as_mut().and_then(|c| c.step(model, &taken.step, &taken.after, problem.bound.threads()));
         if changes.is_none() {
-            crowd = None;
+            names = None;
         }
         steps.push(event(model, i + 1, shared, taken, &changes.unwrap_or_default()));
         shared = taken.after.shared;
     }
-    let mut violation = violation(model, target, trace.end(), crowd.as_ref());
+    let mut violation = violation(model, target, trace.end(), names.as_ref());
     if violation.threads.is_empty() {
         let actor = |i: usize| steps[i].thread;
         violation.threads = culprits(model, trace, actor);
@@ -262,7 +262,7 @@ pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
 }
 
 /// Describes a trace that is too long to be read.
-fn tell_in_short(model: &dyn Model, target: &Target, trace: &Trace) -> Story {
+fn describe_abbreviated(model: &dyn Model, target: &Target, trace: &Trace) -> Story {
     let again = |a: &Taken, b: &Taken| {
         a.step.edge == b.step.edge && b.step.from == b.step.to && a.after.shared == b.after.shared
     };
@@ -333,10 +333,10 @@ pub fn state(model: &dyn Model, l: Local) -> State {
 }
 
 /// Describes a configuration: the shared variables and the threads.
-pub fn situation(model: &dyn Model, config: &Config, crowd: Option<&ThreadNames>) -> Situation {
+pub fn situation(model: &dyn Model, config: &Config, names: Option<&ThreadNames>) -> Situation {
     let count = |&(l, count): &(Local, u32)| Count {
         count,
-        threads: crowd.map_or_else(Vec::new, |c| c.at(l).collect()),
+        threads: names.map_or_else(Vec::new, |c| c.at(l).collect()),
         state: state(model, l),
     };
     Situation {
@@ -412,9 +412,9 @@ pub(super) fn violation(
     model: &dyn Model,
     target: &Target,
     end: &Config,
-    crowd: Option<&ThreadNames>,
+    names: Option<&ThreadNames>,
 ) -> Violation {
-    let all = crowd.map_or_else(Vec::new, ThreadNames::threads);
+    let all = names.map_or_else(Vec::new, ThreadNames::threads);
     let threads =
         target.configs.iter().filter(|bad| end.may_cover(bad, model) && bad.threads.size() <= 64).find_map(
             |bad| {
@@ -468,23 +468,23 @@ mod tests {
             targets: Vec::new(),
             bound: Bound::Any,
         };
-        tell(&problem, &target, &trace)
+        describe_run(&problem, &target, &trace)
     }
 
     #[test]
     fn long_runs_are_told_in_short() {
-        let told = run(&[(0, 9_000), (1, 500), (0, 3_000)]);
-        let seen: Vec<_> = told.steps.iter().map(|s| (s.step, s.times)).collect();
+        let story = run(&[(0, 9_000), (1, 500), (0, 3_000)]);
+        let seen: Vec<_> = story.steps.iter().map(|s| (s.step, s.times)).collect();
         assert_eq!(seen, [(1, Some(9_000)), (9_001, Some(500)), (9_501, Some(3_000))]);
-        assert_eq!((told.length, told.omitted), (12_500, 0));
+        assert_eq!((story.length, story.omitted), (12_500, 0));
         let there_and_back: Vec<(u32, usize)> = (0..12_001).map(|i| (i % 2, 1)).collect();
-        let told = run(&there_and_back);
-        assert_eq!((told.length, told.steps.len(), told.omitted), (12_001, 10_000, 2_001));
+        let story = run(&there_and_back);
+        assert_eq!((story.length, story.steps.len(), story.omitted), (12_001, 10_000, 2_001));
         assert_eq!(
-            (told.steps[4_999].step, told.steps[5_000].step, told.steps[9_999].step),
+            (story.steps[4_999].step, story.steps[5_000].step, story.steps[9_999].step),
             (5_000, 7_002, 12_001)
         );
-        assert!(told.steps.iter().all(|s| s.times.is_none()));
+        assert!(story.steps.iter().all(|s| s.times.is_none()));
         assert_eq!(run(&[(0, 9_999)]).steps.len(), 9_999);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
-use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, tell};
+use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, describe_run};
 use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural, threads_of};
 use crate::outcome::{Outcome, Status, shows_value};
 use throng_model::problem::Target;
@@ -67,7 +67,12 @@ pub fn write(report: &Outcome, options: Options) -> String {
         {
             out.push('\n');
             let threads = threads_of(report, trace);
-            out.push_str(&story(&tell(&report.problem, target, trace), &threads, report.file(), options));
+            out.push_str(&story(
+                &describe_run(&report.problem, target, trace),
+                &threads,
+                report.file(),
+                options,
+            ));
         }
     }
     out

@@ -166,8 +166,8 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
         steps.push(Step { s: changed, ..step(model, before, taken, changes, &mut states, &mut edges) });
         before = &taken.after;
     }
-    let crowd = named.as_ref().map(|t| &t.end);
-    let mut violation = story::violation(model, target, trace.end(), crowd).threads;
+    let names = named.as_ref().map(|t| &t.end);
+    let mut violation = story::violation(model, target, trace.end(), names).threads;
     if violation.is_empty() {
         let actor = |i: usize| steps[i].t.map(ThreadId);
         violation = story::culprits(model, trace, actor);
@@ -195,12 +195,12 @@ struct Named {
 
 /// Returns names for all threads; `None` if there are too many.
 fn name(problem: &Problem, trace: &Trace) -> Option<Named> {
-    let mut crowd = ThreadNames::new(&trace.start.threads)?;
-    let start = crowd.threads();
+    let mut names = ThreadNames::new(&trace.start.threads)?;
+    let start = names.threads();
     let mut step =
-        |taken: &Taken| crowd.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads());
+        |taken: &Taken| names.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads());
     let changes = trace.steps.iter().map(&mut step).collect::<Option<Vec<_>>>()?;
-    Some(Named { start, changes, end: crowd })
+    Some(Named { start, changes, end: names })
 }
 
 fn step(
