@@ -39,7 +39,7 @@ use timely::WorkerConfig;
 use timely::communication::allocator::AllocatorBuilder;
 use timely::execute::execute_from;
 
-use self::climb::{Found, climb};
+use self::climb::{SearchResult, climb};
 use self::explore::Hit;
 use self::part::Part;
 use super::explicit::search::run_through;
@@ -198,7 +198,7 @@ impl Algorithm for Distributed {
 
 impl Distributed {
     /// Runs the workers of this process, and reports progress meanwhile.
-    fn search(&self, setup: &Arc<Setup>, watch: &dyn Watch) -> Result<Found, String> {
+    fn search(&self, setup: &Arc<Setup>, watch: &dyn Watch) -> Result<SearchResult, String> {
         let (builders, connections) = self.allocators(&setup.limits)?;
         let shared = setup.clone();
         let workers = execute_from(builders, connections, WorkerConfig::default(), move |worker| {
@@ -225,7 +225,7 @@ impl Distributed {
         // Timely panics where a connection is lost, even while the last threads are joined.
         let joined = catch_unwind(AssertUnwindSafe(|| workers.join()));
         let found = joined.map_err(|_| "a connection to another process was lost".to_string());
-        match found.and_then(|all| all.into_iter().collect::<Result<Vec<Found>, String>>()) {
+        match found.and_then(|all| all.into_iter().collect::<Result<Vec<SearchResult>, String>>()) {
             Ok(mut found) => Ok(found.swap_remove(0)),
             Err(why) => {
                 self.mesh.iter().for_each(|mesh| mesh.lost());
@@ -243,7 +243,7 @@ impl Distributed {
 }
 
 /// Returns one checked verdict per target.
-fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
+fn answer(problem: &Problem, limits: &Limits, found: SearchResult) -> Answer {
     let incomplete = found.incomplete.map(Unknown::Inconclusive);
     let mut flaw = None;
     let unchecked = |why: &Unknown| {

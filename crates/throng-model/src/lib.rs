@@ -178,7 +178,7 @@ impl Incomplete {
 }
 
 /// Asks whether a search has to stop.
-pub type Over = Arc<dyn Fn() -> bool + Send + Sync>;
+pub type StopCheck = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The properties of a model that soundness arguments depend on. There are no defaults, so that no
 /// wrapper forgets one.
@@ -402,9 +402,9 @@ pub trait SetStates {
         complete
     }
 
-    /// Makes later calls that take long ask whether to stop; they then list too few steps and say
-    /// so.
-    fn obey(&self, over: Option<Over>);
+    /// Sets a check that later calls make if they take long. When it asks them to stop, they return
+    /// an incomplete list and an error.
+    fn set_stop_check(&self, check: Option<StopCheck>);
 
     /// Returns the model itself, for engines made for one kind of model: the symbolic engines
     /// encode programs.

@@ -30,8 +30,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use crate::cubes::{Cube, Cubes, FREE};
 use crate::problem::{Initial, Problem, Target};
 use crate::{
-    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Over, Place, Predecessors, SetStates,
-    Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
+    Shared, Step, StopCheck, Traits, Transfers,
 };
 
 /// The variables and places of a program that are kept.
@@ -408,8 +408,8 @@ impl SetStates for LocalisedModel {
         self.post(s, l, out)
     }
 
-    fn obey(&self, over: Option<Over>) {
-        self.original.obey(over);
+    fn set_stop_check(&self, check: Option<StopCheck>) {
+        self.original.set_stop_check(check);
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

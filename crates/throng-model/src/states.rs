@@ -1,6 +1,6 @@
 //! Queries that work on every model, whatever its capabilities.
 
-use crate::{Incomplete, Local, Model, Over, Shared, Step};
+use crate::{Incomplete, Local, Model, Shared, Step, StopCheck};
 
 /// Queries about a model's states and steps, answered by its capabilities. Without them, states are
 /// plain and bystanders stay.
@@ -25,10 +25,10 @@ impl dyn Model + '_ {
         self.traits().blocking
     }
 
-    /// See [`crate::SetStates::obey`].
-    pub fn obey(&self, over: Option<Over>) {
+    /// See [`crate::SetStates::set_stop_check`].
+    pub fn set_stop_check(&self, check: Option<StopCheck>) {
         if let Some(sets) = self.sets() {
-            sets.obey(over);
+            sets.set_stop_check(check);
         }
     }
 

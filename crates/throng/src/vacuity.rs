@@ -49,7 +49,7 @@ pub(crate) fn vacuous(
     }
     let search = strict.then_some(limits);
     let Some(covering) = Covering::new(problem, verdicts, search) else { return Vec::new() };
-    let Ok(seen) = Seen::of(model, &covering, &places, limits) else { return Vec::new() };
+    let Ok(seen) = Coverage::of(model, &covering, &places, limits) else { return Vec::new() };
     let bound = match problem.bound {
         Bound::Any => String::new(),
         Bound::Threads(n) | Bound::Tokens(n) => format!(" with at most {n} threads"),
@@ -123,21 +123,21 @@ type At = (u32, u32);
 
 /// The statements that threads may reach, and the assumptions that they may pass.
 #[derive(Default)]
-struct Seen {
+struct Coverage {
     reached: BTreeSet<At>,
     passed: BTreeSet<At>,
 }
 
-impl Seen {
+impl Coverage {
     /// Collects them until there is nothing left to warn about.
     fn of(
         model: &dyn Model,
         covering: &Covering,
         places: &[Place],
         limits: &Limits,
-    ) -> Result<Seen, Unknown> {
+    ) -> Result<Coverage, Unknown> {
         let mut ticker = Ticker::new(limits);
-        let mut seen = Seen::default();
+        let mut seen = Coverage::default();
         let mut open: BTreeSet<At> = places.iter().map(|p| (p.line, p.column)).collect();
         // The beginning and the end of a started statement may have the same position as the
         // statement.

@@ -22,7 +22,7 @@ use throng_model::{Config, UNCOUNTABLE};
 
 /// The result of a search, the same at every worker.
 #[derive(Default)]
-pub struct Found {
+pub struct SearchResult {
     /// The configurations of the run to each target, if it was hit; an empty list if they could not
     /// be collected.
     pub runs: Vec<Option<Vec<Config>>>,
@@ -85,12 +85,12 @@ struct Summary {
 }
 
 /// Searches level after level, together with all other workers.
-pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
+pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> SearchResult {
     let mut part = Part::new(setup.problem.clone(), worker.index(), worker.peers(), setup.limits.clone());
     let levels = Levels::new(&setup.problem);
     let mut hits: Vec<Option<Hit>> = vec![None; setup.problem.targets.len()];
     let traffic = vec![Traffic::default(); worker.peers()];
-    let mut found = Found { runs: vec![None; hits.len()], traffic, ..Found::default() };
+    let mut found = SearchResult { runs: vec![None; hits.len()], traffic, ..SearchResult::default() };
     if levels.next(None, None).is_none() {
         found.statistics.complete_up_to = levels.last();
         found.statistics.occupied = Some(Occupied::default());
@@ -210,7 +210,7 @@ fn summaries(worker: &mut Worker, explored: &mut Exploring) -> Vec<Summary> {
     all.iter().map(|bytes| serde_json::from_slice(bytes).expect("what another worker wrote")).collect()
 }
 
-impl Found {
+impl SearchResult {
     /// Resumes from the state that earlier processes saved, if there is one: either all workers
     /// from the same state, or none.
     fn resume(

@@ -37,7 +37,7 @@ pub fn facts(report: &Outcome) -> Vec<LineFacts> {
         return Vec::new();
     }
     let Some(covering) = Covering::new(&report.problem, verdicts, None) else { return Vec::new() };
-    let found = Seen::of(model, &covering, &report.limits).and_then(|seen| seen.facts(&report.limits));
+    let found = Collector::of(model, &covering, &report.limits).and_then(|seen| seen.facts(&report.limits));
     found.unwrap_or_default()
 }
 
@@ -128,7 +128,7 @@ impl Row {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Collector {
     /// Every line with a statement, in order.
     lines: Vec<u32>,
     texts: Texts,
@@ -143,17 +143,17 @@ struct Seen {
     together: Vec<Row>,
 }
 
-impl Seen {
-    fn of(model: &dyn Model, covering: &Covering, limits: &Limits) -> Result<Seen, Unknown> {
+impl Collector {
+    fn of(model: &dyn Model, covering: &Covering, limits: &Limits) -> Result<Collector, Unknown> {
         let lines: BTreeSet<u32> = model.places().iter().map(|p| p.line).filter(|&line| line > 0).collect();
         let lines: Vec<u32> = lines.into_iter().collect();
         let count = lines.len();
-        let mut seen = Seen {
+        let mut seen = Collector {
             lines,
             shared: vec![None; count],
             own: vec![None; count],
             together: vec![Row::default(); count],
-            ..Seen::default()
+            ..Collector::default()
         };
         let mut ticker = Ticker::new(limits);
         ticker.limits().check()?;
