@@ -724,9 +724,9 @@ fn no_input() -> Error {
 /// Runs a search; the model stops with the limits, too.
 pub(crate) fn obeying<T>(problem: &Problem, limits: &Limits, search: impl FnOnce() -> T) -> T {
     let watched = limits.clone();
-    problem.model.obey(Some(Arc::new(move || watched.check().is_err())));
+    problem.model.set_stop_check(Some(Arc::new(move || watched.check().is_err())));
     let found = search();
-    problem.model.obey(None);
+    problem.model.set_stop_check(None);
     found
 }
 

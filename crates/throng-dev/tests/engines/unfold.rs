@@ -147,7 +147,7 @@ impl SetStates for Masks {
         self.post(s, l, out)
     }
 
-    fn obey(&self, _: Option<Over>) {}
+    fn set_stop_check(&self, _: Option<StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self
