@@ -35,6 +35,7 @@ pub mod packed;
 pub mod partial_order;
 pub mod predicate;
 pub mod problem;
+pub mod property;
 pub mod quotient;
 pub mod reduction;
 pub mod semantics;
@@ -194,7 +195,7 @@ pub struct Traits {
 
 /// A thread template: which steps there are. See the module documentation for the laws.
 ///
-/// The first four methods say what the system is and have no defaults; the others are capabilities
+/// The first six methods say what the system is and have no defaults; the others are capabilities
 /// that a model may lack, and that cost answers, never wrong ones.
 pub trait Model: Describe + Send + Sync {
     /// Appends the steps that a thread at `l` leads in shared state `s`, in a fixed order.
@@ -216,9 +217,7 @@ pub trait Model: Describe + Send + Sync {
     fn sets(&self) -> Option<&dyn SetStates>;
 
     /// Whether a thread at `l` has come to its end: that it does not move is no deadlock.
-    fn has_ended(&self, _l: Local) -> bool {
-        false
-    }
+    fn has_ended(&self, l: Local) -> bool;
 
     /// The steps into a state.
     fn predecessors(&self) -> Option<&dyn Predecessors> {

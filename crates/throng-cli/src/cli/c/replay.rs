@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::{Concrete, Console, Failure, Loaded, Outcome, files};
 use throng_c::replay::{self, Ends};
-use throng_goto::question::MEMORY_SAFETY;
 use throng_goto::run::Run;
+use throng_model::property::Property;
 use throng_model::verdict::Verdict;
 
 /// How long the compiler and the program may take. The program ends by itself if it does not go on.
@@ -58,9 +58,9 @@ pub(super) fn save(
         _ => None,
     });
     let Some((n, trace)) = found else { return Ok(Saved::NoRun) };
-    let ends = match outcome.problem.targets[n].name.as_str() {
-        "deadlock" => Ends::Stuck,
-        MEMORY_SAFETY => Ends::MemoryError,
+    let ends = match outcome.problem.targets[n].property.as_deref() {
+        Some(Property::Deadlock) => Ends::Stuck,
+        Some(Property::MemorySafety) => Ends::MemoryError,
         _ => Ends::Aborts,
     };
     let Some(run) = Run::of(model, trace) else {
