@@ -126,7 +126,7 @@ impl Algorithm for Auto {
         }
         if Reachability::takes(problem) {
             // Questions about single markings are mostly decided by it, and soon.
-            let first = problem.targets.iter().any(|t| t.formula.is_some());
+            let first = problem.targets.iter().any(|t| t.formula().is_some());
             let weight = if first { WEIGHT_OF_REACHABILITY } else { SHARE };
             refute.insert(usize::from(!first), Participant::new(&reachability, false, weight));
         }
@@ -412,7 +412,7 @@ impl<'a> Portfolio<'a> {
         polishing: &AtomicU64,
     ) -> Option<Verdict> {
         let Verdict::Unsafe(trace) = verdict else { return None };
-        if engine == Engine::Explicit.name() || self.problem.targets[target].formula.is_some() {
+        if engine == Engine::Explicit.name() || self.problem.targets[target].formula().is_some() {
             return None;
         }
         let settings =

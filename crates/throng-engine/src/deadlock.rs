@@ -162,7 +162,7 @@ fn by_diagrams(
     }
     let symbolic = Symbolic { por: false, shortest: false, ..Symbolic::default() };
     let mut ask = |configs: Vec<Config>| {
-        let asked = Problem { targets: vec![Target { configs, ..target.clone() }], ..problem.clone() };
+        let asked = Problem { targets: vec![target.with_configs(configs)], ..problem.clone() };
         let mut answer = symbolic.run(&asked, limits, watch);
         search.statistics = answer.statistics;
         answer.verdicts.remove(0)

@@ -214,7 +214,7 @@ impl Search<'_> {
             points.sort_unstable();
             points.dedup();
             kept.extend(self.dependences.locks(&kept, &points));
-            Part { target: Target::covering(target.name.clone(), configs), points, kept }
+            Part { target: target.with_configs(configs), points, kept }
         };
         groups.into_iter().map(part).collect()
     }

@@ -67,7 +67,7 @@ struct EquationState {
 /// allows. Nothing relies on it.
 pub fn largest_allowed(problem: &Problem, limits: &Limits) -> Vec<Option<i64>> {
     let net = Net::new(problem).ok();
-    let sums = problem.targets.iter().filter_map(|t| match t.formula.as_ref().map(|f| &f.asks) {
+    let sums = problem.targets.iter().filter_map(|t| match t.asks() {
         Some(Asks::Largest(sum)) => Some(sum),
         _ => None,
     });
@@ -242,7 +242,7 @@ impl Search<'_> {
     }
 
     fn open(&self) -> Vec<usize> {
-        let largest = |t: &Target| matches!(t.formula.as_ref().map(|f| &f.asks), Some(Asks::Largest(_)));
+        let largest = |t: &Target| matches!(t.asks(), Some(Asks::Largest(_)));
         let open = |i: &usize| self.verdicts[*i].is_none() && !largest(&self.problem.targets[*i]);
         (0..self.verdicts.len()).filter(open).collect()
     }

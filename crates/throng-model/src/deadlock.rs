@@ -14,10 +14,6 @@
 use crate::cubes::Cubes;
 use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// What the target that asks for deadlocks is called; no other target has this name. Nothing covers
-/// it: it has no configurations but those that were found.
-pub const DEADLOCK: &str = "deadlock";
-
 /// A part of a state: a shared and a local one.
 type Part = (Shared, Local);
 

@@ -36,6 +36,7 @@ pub mod packed;
 pub mod partial_order;
 pub mod predicate;
 pub mod problem;
+pub mod property;
 pub mod quotient;
 #[doc(hidden)]
 pub mod random;
@@ -196,7 +197,7 @@ pub struct Traits {
 
 /// A thread template, given by its steps. See the module documentation for the laws.
 ///
-/// The first four methods define the system and have no defaults. The others are optional
+/// The first six methods define the system and have no defaults. The others are optional
 /// capabilities: without one there are fewer answers, never wrong ones.
 pub trait Model: Describe + Send + Sync {
     /// Appends the steps that a thread at `l` leads in shared state `s`, in a fixed order.
@@ -220,9 +221,7 @@ pub trait Model: Describe + Send + Sync {
 
     /// Returns whether a thread at `l` has ended: such a thread does not make a configuration a
     /// deadlock.
-    fn has_ended(&self, _l: Local) -> bool {
-        false
-    }
+    fn has_ended(&self, l: Local) -> bool;
 
     /// Returns the backward steps, if the model can list them.
     fn predecessors(&self) -> Option<&dyn Predecessors> {

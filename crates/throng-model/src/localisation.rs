@@ -241,7 +241,7 @@ pub fn localise(
     let mut configs: Vec<Config> = target.configs.iter().map(|bad| model.config(bad)).collect();
     configs.sort_unstable();
     configs.dedup();
-    let targets = vec![Target::covering(target.name.clone(), configs)];
+    let targets = vec![target.with_configs(configs)];
     Ok((Problem { model: model.clone(), initial, targets, ..problem.clone() }, model))
 }
 
@@ -279,6 +279,11 @@ impl Model for LocalisedModel {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         Some(self)
+    }
+
+    /// The image of several states has ended if all of them have.
+    fn has_ended(&self, l: Local) -> bool {
+        self.origins(l).iter().all(|&l| self.original.has_ended(l))
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

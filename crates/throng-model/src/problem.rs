@@ -3,12 +3,11 @@
 //!
 //! Each of these affects verdicts, so none is ever implicit: they are printed with every answer.
 
-use crate::deadlock::DEADLOCK;
-use crate::stuck::STUCK;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::predicate::{Predicate, Sum};
+use crate::property::Property;
 use crate::quotient::QuotientMap;
 use crate::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared};
 
@@ -39,16 +38,35 @@ pub struct Initial {
     pub any: Vec<Local>,
 }
 
-/// What must not be reached: configurations that cover one of `configs`; of these, if there is a
-/// formula, those that satisfy it.
+/// What must not be reached.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Target {
-    /// What to call it: `assertions`, `2|1,1`, `mutex L`.
+    /// What people call it: `assertions`, `2|1,1`, `mutex L`. It means nothing.
     pub name: String,
-    /// The smallest bad configurations; all bad ones cover one of them.
+    /// What is asked about `configs`.
+    pub what: What,
+    /// The smallest bad configurations; all bad ones cover one of them. For [`What::Deadlock`] and
+    /// [`What::Stuck`], see there.
     pub configs: Vec<Config>,
-    /// What else is true of bad configurations, and what was asked.
-    pub formula: Option<Arc<Formula>>,
+    /// The property that this asks, if the input has one in words of its own.
+    pub property: Option<Arc<Property>>,
+}
+
+/// What a target asks.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum What {
+    /// What covers one of the configurations is bad.
+    #[default]
+    Covers,
+    /// Of what covers one of them, what satisfies the formula is bad.
+    Formula(Arc<Formula>),
+    /// A deadlock is bad, see [`crate::deadlock`]. Nothing covers that: there are no configurations
+    /// but the one that was found, for people.
+    Deadlock,
+    /// A thread that can never move again is bad, see [`crate::stuck`]. The configurations are the
+    /// local states to look at, one thread each, whatever the shared state; and, before them, one
+    /// with a stuck thread where one was found, for people.
+    Stuck,
 }
 
 /// A question about single configurations.
@@ -269,30 +287,65 @@ fn with(base: &Config, l: Local, n: u32) -> Config {
 }
 
 impl Target {
-    /// The target that asks for deadlocks: see [`crate::deadlock`].
+    /// The target that asks for deadlocks.
     pub fn deadlock() -> Target {
-        Target::covering(DEADLOCK, Vec::new())
+        let property = Some(Arc::new(Property::Deadlock));
+        Target { name: Property::Deadlock.name(), what: What::Deadlock, configs: Vec::new(), property }
+    }
+
+    /// Configurations that cover one of `configs`.
+    pub fn covering(name: impl Into<String>, configs: Vec<Config>) -> Target {
+        Target { name: name.into(), what: What::Covers, configs, property: None }
+    }
+
+    /// Of the configurations that cover one of `configs`, those that satisfy a formula.
+    pub fn satisfying(name: impl Into<String>, configs: Vec<Config>, formula: Formula) -> Target {
+        Target { what: What::Formula(Arc::new(formula)), ..Target::covering(name, configs) }
+    }
+
+    /// A property of the input, and the configurations that it became.
+    pub fn of(property: Property, configs: Vec<Config>) -> Target {
+        let what = match property {
+            Property::Deadlock => What::Deadlock,
+            Property::Stuck(_) => What::Stuck,
+            _ => What::Covers,
+        };
+        Target { name: property.name(), what, configs, property: Some(Arc::new(property)) }
+    }
+
+    /// The same with other configurations.
+    pub fn with_configs(&self, configs: Vec<Config>) -> Target {
+        let Target { name, what, property, .. } = self;
+        Target { name: name.clone(), what: what.clone(), configs, property: property.clone() }
+    }
+
+    /// What else is true of bad configurations, and what was asked.
+    pub fn formula(&self) -> Option<&Arc<Formula>> {
+        match &self.what {
+            What::Formula(formula) => Some(formula),
+            What::Covers | What::Deadlock | What::Stuck => None,
+        }
+    }
+
+    /// What the answer says about the formula as it is written, if there is one.
+    pub fn asks(&self) -> Option<&Asks> {
+        self.formula().map(|formula| &formula.asks)
     }
 
     /// Whether it asks for deadlocks.
     pub fn is_deadlock(&self) -> bool {
-        self.name == DEADLOCK
+        self.what == What::Deadlock
     }
 
-    /// Whether it asks for stuck threads: see [`crate::stuck`].
+    /// Whether it asks for stuck threads.
     pub fn is_stuck(&self) -> bool {
-        self.name.starts_with(STUCK)
+        self.what == What::Stuck
     }
 
     /// Whether it asks for whole configurations, with no other threads: deadlocks, stuck threads.
     /// No engine covers those.
     pub fn is_about_all_threads(&self) -> bool {
         self.is_deadlock() || self.is_stuck()
-    }
-
-    /// Configurations that cover one of `configs`.
-    pub fn covering(name: impl Into<String>, configs: Vec<Config>) -> Target {
-        Target { name: name.into(), configs, formula: None }
     }
 
     /// Whether some concrete configuration of `config` is bad; false also if a formula asks for
@@ -307,9 +360,9 @@ impl Target {
         if !self.may_be_hit(config, model) {
             return Ok(false);
         }
-        match self.formula.as_deref() {
+        match self.formula() {
             None => Ok(true),
-            Some(Formula { asks: Asks::Largest(_), .. }) => Ok(false),
+            Some(formula) if matches!(formula.asks, Asks::Largest(_)) => Ok(false),
             Some(formula) => formula.when.holds(config, model),
         }
     }
@@ -322,13 +375,17 @@ impl Target {
 
     /// Whether covering is all that is asked for: then larger configurations are bad, too.
     pub fn is_upward_closed(&self) -> bool {
-        self.formula.as_ref().is_none_or(|f| f.when == Predicate::TRUE && !matches!(f.asks, Asks::Largest(_)))
+        match &self.what {
+            What::Covers => true,
+            What::Formula(f) => f.when == Predicate::TRUE && !matches!(f.asks, Asks::Largest(_)),
+            What::Deadlock | What::Stuck => false,
+        }
     }
 
     /// What is bad, as a condition on counts. For models with one shared state.
     pub fn predicate(&self) -> Predicate {
         let covers = Predicate::any(self.configs.iter().map(|c| Predicate::covers(&c.threads)).collect());
-        match &self.formula {
+        match self.formula() {
             None => covers,
             Some(formula) => Predicate::all(vec![covers, formula.when.clone()]),
         }

@@ -307,6 +307,11 @@ impl Model for QuotientModel {
         None
     }
 
+    /// No class counts as ended if one of its members still leads a step.
+    fn has_ended(&self, l: Local) -> bool {
+        self.original.has_ended(l) && self.table.has_ended(l)
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         Some(&self.table)
     }

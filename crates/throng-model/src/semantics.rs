@@ -355,6 +355,10 @@ mod tests {
             None
         }
 
+        fn has_ended(&self, _: Local) -> bool {
+            false
+        }
+
         fn predecessors(&self) -> Option<&dyn Predecessors> {
             Some(self)
         }

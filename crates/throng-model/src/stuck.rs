@@ -21,11 +21,6 @@ use crate::{
     Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, deadlock, semantics,
 };
 
-/// What the names of targets that ask for stuck threads begin with. Such a target has the local
-/// states to look at, one thread each, whatever the shared state; and, before them, a configuration
-/// with a stuck thread where one was found, for people.
-pub const STUCK: &str = "stuck ";
-
 /// Maximum number of members that a configuration may be split into.
 const MOST_MEMBERS: usize = 1 << 14;
 

@@ -150,7 +150,7 @@ impl Numbers {
 
     /// Returns every combination of states that meets one of the target's configurations.
     fn target(&self, target: &Target, model: &dyn Model, views: &Singles) -> Result<Target, Unknown> {
-        if !target.is_upward_closed() {
+        if target.formula().is_some() && !target.is_upward_closed() {
             return Err(Unknown::NotForThisModel(
                 "a target has a formula, which refers to the original states".into(),
             ));
@@ -169,7 +169,7 @@ impl Numbers {
                 }
             }
         }
-        Ok(Target::covering(target.name.clone(), configs.into_iter().collect()))
+        Ok(target.with_configs(configs.into_iter().collect()))
     }
 }
 

@@ -45,7 +45,7 @@ impl Target {
             Verdict::Safe(_) => false,
             Verdict::Unknown(_) => return None,
         };
-        match self.formula.as_ref()?.asks {
+        match self.asks()? {
             Asks::Exists => Some(reached),
             Asks::Always => Some(!reached),
             _ => None,
@@ -54,7 +54,7 @@ impl Target {
 
     /// Returns the largest value that the question asks for.
     pub fn bound(&self, verdict: &Verdict) -> Option<i64> {
-        match (self.formula.as_ref().map(|f| &f.asks), verdict) {
+        match (self.asks(), verdict) {
             (Some(Asks::AtMost(most)), Verdict::Safe(_)) => Some(*most),
             _ => None,
         }

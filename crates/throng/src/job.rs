@@ -572,9 +572,9 @@ impl<'a> Job<'a> {
             Ok(answer)
         };
         let (mut problem, mut answer) = bounds::answer(&asked, limits, &mut run)?;
-        for found in found {
-            problem.targets.iter_mut().filter(|t| t.name == found.name).for_each(|t| *t = found.clone());
-        }
+        // With the configuration that was found, for people.
+        let all_of = problem.targets.iter_mut().filter(|target| target.is_about_all_threads());
+        all_of.zip(found).for_each(|(target, found)| *target = found);
         leave_out(&prepared.left_out, &mut problem, &mut answer);
         let phases = Phases {
             reading: prepared.took,

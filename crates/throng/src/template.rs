@@ -465,6 +465,30 @@ mod tests {
         );
     }
 
+    /// What a property is called is for people: nothing else is asked because of it.
+    #[test]
+    fn names_mean_nothing() {
+        for name in ["deadlock", "deadlock of C", "stuck Lead", "stuck ", "assertions", "mutex A", ""] {
+            let system = System::new(Team)
+                .never(name, |_, at| *at == At::Home)
+                .never_two(name, |_, a, b| (a, b) == (&At::Met, &At::Met));
+            for engine in [Engine::Auto, Engine::Backward, Engine::KarpMiller, Engine::Explicit] {
+                let bounded = system_of(&system, (engine == Engine::Explicit).then_some(3));
+                let outcome = Job::of(bounded).check(engine, &Limits::none()).unwrap();
+                let found: Vec<_> = outcome.answer.verdicts.iter().map(crate::outcome::Status::of).collect();
+                use crate::outcome::Status::{Safe, Unknown, Unsafe};
+                // Broadcasts are not for every engine.
+                let known = if engine == Engine::KarpMiller { [Unknown; 2] } else { [Unsafe, Safe] };
+                assert_eq!(found, known, "`{name}` by {}: {outcome}", engine.name());
+            }
+        }
+    }
+
+    fn system_of(system: &System<Team>, most: Option<u32>) -> Problem {
+        let problem = system.problem().unwrap();
+        Problem { bound: most.map_or(Bound::Any, Bound::Threads), ..problem }
+    }
+
     /// Counts forever.
     struct Counter;
 

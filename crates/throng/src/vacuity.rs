@@ -11,12 +11,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::covering::Covering;
 use throng_lang::bp::program::program_of;
-use throng_lang::property::Together;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Severity, Source, Span};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem};
-use throng_model::stuck::STUCK;
+use throng_model::property::Property;
 use throng_model::verdict::{Unknown, Verdict};
 use throng_model::{Local, Model, Place, Shared};
 
@@ -30,18 +29,18 @@ pub(crate) fn vacuous(
     limits: &Limits,
 ) -> Vec<SourceDiagnostic> {
     let model = &*problem.model;
-    let safe: Vec<&str> = problem
+    let safe: Vec<&Property> = problem
         .targets
         .iter()
         .zip(verdicts)
         .filter(|(_, v)| matches!(v, Verdict::Safe(_)))
-        .map(|(t, _)| t.name.as_str())
+        .filter_map(|(t, _)| t.property.as_deref())
         .collect();
     let (Some(source), Some(_), false) = (source, program_of(model), safe.is_empty()) else {
         return Vec::new();
     };
     let mut places = model.places();
-    let labels: BTreeSet<String> = safe.iter().flat_map(|name| labels(name)).collect();
+    let labels: BTreeSet<String> = safe.iter().flat_map(|property| labels(property)).collect();
     let is_asked = |p: &Place| is_assertion(p) || p.labels.iter().any(|l| labels.contains(l));
     places.retain(|p| is_asked(p) || is_assumption(p));
     if places.is_empty() {
@@ -57,7 +56,7 @@ pub(crate) fn vacuous(
     let mut found = Vec::new();
     for place in &places {
         let at = (place.line, place.column);
-        if is_assertion(place) && safe.contains(&"assertions") && !seen.reached.contains(&at) {
+        if is_assertion(place) && safe.contains(&&Property::Assertions) && !seen.reached.contains(&at) {
             found.push((at, "W620", format!("proved, but no thread reaches this assertion{bound}")));
         } else if is_assumption(place) && seen.reached.contains(&at) && !seen.passed.contains(&at) {
             found.push((at, "W621", format!("no thread gets past this{bound}: its condition never holds")));
@@ -104,18 +103,10 @@ fn is_assumption(place: &Place) -> bool {
     }
 }
 
-/// Returns the labels, and perhaps lines, that a target mentions.
-fn labels(target: &str) -> Vec<String> {
-    type Reader = fn(&str) -> Result<Together, Diagnostic>;
-    let kinds: [(&str, Reader); 4] = [
-        ("mutex ", Together::exclusion),
-        ("at-most ", Together::at_most),
-        ("never ", Together::never),
-        (STUCK, Together::one_at),
-    ];
-    let asked = kinds.iter().find_map(|(kind, read)| read(target.strip_prefix(kind)?).ok());
-    let patterns = asked.into_iter().flat_map(|together| together.threads);
-    patterns.flat_map(|pattern| pattern.places).map(|place| place.text).collect()
+/// Returns the labels, and perhaps lines, of the threads that a property is about.
+fn labels(property: &Property) -> impl Iterator<Item = String> {
+    let patterns = property.together().into_iter().flat_map(|together| &together.threads);
+    patterns.flat_map(|pattern| &pattern.places).map(|place| place.text.clone())
 }
 
 /// The line and column of a statement.

@@ -142,6 +142,10 @@ impl Model for Overlapping {
     fn sets(&self) -> Option<&dyn SetStates> {
         Some(self)
     }
+
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
 }
 
 impl Transfers for Overlapping {
@@ -349,6 +353,10 @@ impl Model for Forgetful {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    fn has_ended(&self, l: Local) -> bool {
+        self.0.has_ended(l)
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

@@ -75,6 +75,10 @@ impl Model for Masks {
     fn sets(&self) -> Option<&dyn SetStates> {
         Some(self)
     }
+
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
 }
 
 impl Transfers for Masks {

@@ -69,7 +69,7 @@ impl<'a> Net<'a> {
         }
         for target in &problem.targets {
             target.predicate().each_local(&mut |l| places.push(l));
-            if let Some(Asks::Largest(sum)) = target.formula.as_ref().map(|f| &f.asks) {
+            if let Some(Asks::Largest(sum)) = target.asks() {
                 places.extend(sum.iter().map(|t| t.0));
             }
         }

@@ -173,8 +173,7 @@ mod tests {
                     assert!(!reached, "seed {seed}");
                     let asks = throng_model::problem::Formula { when: predicate, asks: Asks::Exists };
                     let everything = vec![net.config(&vec![0; net.places.len()])];
-                    let target =
-                        Target { name: "t".into(), configs: everything, formula: Some(Arc::new(asks)) };
+                    let target = Target::satisfying("t", everything, asks);
                     let proof = Box::new(Certificate::Closed(Arc::new(all)));
                     let verdict = Verdict::Safe(Certificate::Quotient(Arc::new(map), proof));
                     let problem = Problem { targets: vec![target.clone()], ..problem.clone() };

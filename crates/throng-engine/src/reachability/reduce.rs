@@ -143,7 +143,7 @@ mod tests {
         let everything = vec![throng_model::Config::new(problem.initial[0].shared, Default::default())];
         let when = Predicate::AtLeast(sum, least);
         let formula = throng_model::problem::Formula { when, asks: Asks::Exists };
-        Target { name: "t".into(), configs: everything, formula: Some(Arc::new(formula)) }
+        Target::satisfying("t", everything, formula)
     }
 
     /// Decides by exhaustive search whether a target is reached.

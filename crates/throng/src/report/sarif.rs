@@ -12,6 +12,7 @@ use super::story::{Culprit, Event, Story, describe_run};
 use super::text::{blamed, effects, values_text, way};
 use super::{all_threads, detail, evidence, plural, threads_of};
 use crate::outcome::{Outcome, shows_value};
+use throng_model::property::Property;
 use throng_model::verdict::Verdict;
 
 /// The address of the schema.
@@ -103,8 +104,8 @@ fn notifications(report: &Outcome) -> Vec<Value> {
 }
 
 fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
-    let (target, verdict) = (&report.problem.targets[i].name, &report.shown().verdicts[i]);
-    let rule = rule(target);
+    let (target, verdict) = (&report.problem.targets[i], &report.shown().verdicts[i]);
+    let (rule, target) = (rule(target.property.as_deref()), &target.name);
     let (kind, level) = match verdict {
         Verdict::Unsafe(_) => ("fail", "error"),
         Verdict::Safe(_) => ("pass", "none"),
@@ -139,19 +140,21 @@ fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
     result
 }
 
-fn rule(target: &str) -> usize {
-    let starts = [
-        "assertions",
-        "error label ",
-        "mutex ",
-        "invariant ",
-        "at-most ",
-        "never ",
-        "race",
-        "deadlock",
-        "stuck ",
-    ];
-    starts.iter().position(|s| target.starts_with(s)).unwrap_or(RULES.len() - 1)
+/// The number of the rule that a property is an instance of.
+fn rule(property: Option<&Property>) -> usize {
+    let id = match property {
+        Some(Property::Assertions) => "assertion",
+        Some(Property::ErrorLabel(_)) => "error-label",
+        Some(Property::Mutex(_)) => "mutex",
+        Some(Property::Invariant(_)) => "invariant",
+        Some(Property::AtMost(_)) => "at-most",
+        Some(Property::Never(_)) => "never",
+        Some(Property::Race(_)) => "race",
+        Some(Property::Deadlock) => "deadlock",
+        Some(Property::Stuck(_)) => "stuck",
+        Some(Property::State(_) | Property::MemorySafety) | None => "target",
+    };
+    RULES.iter().position(|rule| rule.0 == id).unwrap_or(RULES.len() - 1)
 }
 
 fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Story>) -> String {

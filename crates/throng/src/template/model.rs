@@ -205,6 +205,11 @@ impl<T: Template> Model for TemplateModel<T> {
         None
     }
 
+    /// A thread that ends is gone, see [`super::Move::exit`].
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         // Panicking moves are missing from the index.
         (self.inverse().is_ok() && self.panicking().is_empty()).then_some(self as &dyn Predecessors)
@@ -309,6 +314,10 @@ impl<T: Template> Model for Listing<'_, T> {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    fn has_ended(&self, l: Local) -> bool {
+        self.0.has_ended(l)
     }
 }
 
