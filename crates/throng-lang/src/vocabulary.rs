@@ -73,8 +73,6 @@ pub struct Vocabulary {
     pub symbolic: &'static str,
     /// To choose one engine.
     pub engine: &'static str,
-    /// To search for an answer rather than to explore everything.
-    pub answer: &'static str,
 }
 
 impl Vocabulary {
@@ -111,7 +109,6 @@ impl Vocabulary {
         backward: "Engine::Backward",
         symbolic: "Engine::Symbolic",
         engine: "an Engine other than Auto",
-        answer: "an Engine",
     };
 }
 

@@ -66,7 +66,7 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     Ok(status)
 }
 
-/// Whether the certificate answers what was asked, and stands.
+/// Checks that the certificate answers what was asked and is valid.
 fn judged(
     args: &CertifyArgs,
     bytes: Vec<u8>,

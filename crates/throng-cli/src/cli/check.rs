@@ -11,17 +11,16 @@ use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure, LastWords};
 use super::files::{self, Kind};
 use super::{replay, witness};
+#[cfg(feature = "cluster")]
+use throng::Engine;
 use throng::report::{json, text};
-use throng::{Engine, Job, Outcome, Prepared, Settings, engine};
-use throng_engine::exhaust::{Coverability, Exhaust, GaveUp};
-use throng_engine::karp_miller::KarpMiller;
+use throng::{Job, Outcome, Prepared, Settings};
 use throng_lang::bp::lint::lint;
 use throng_lang::load::{Input, Loaded};
 use throng_lang::question::SourceDiagnostic;
 use throng_model::limits::Limits;
-use throng_model::problem::{Bound, Problem};
-use throng_model::unfold::unfold;
-use throng_model::verdict::{Unknown, Verdict};
+use throng_model::problem::Bound;
+use throng_model::verdict::Verdict;
 
 /// Where the report of one input goes.
 pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
@@ -88,7 +87,7 @@ pub(super) fn check(
     }
     let (mut outcome, search) = match prepared.loaded() {
         None => (job.check(args.search.engine, limits)?, Searched::default()),
-        Some(loaded) => search(args, &mut job, &prepared, loaded, console, limits)?,
+        Some(loaded) => search(args, &job, &prepared, loaded, console, limits)?,
     };
     console.has_answer();
     outcome.time = began.elapsed();
@@ -119,8 +118,6 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
     let for_others = [
         ("--checkpoint", given(&args.checkpoint), others),
         ("--reuse", given(&args.reuse), others),
-        ("--exhaust", args.exhaust, others),
-        ("--unfold", args.unfold, others),
         ("--strict", args.strict, "others: for C, `throng mutate` shows what a proof depends on"),
         ("--lint", args.lint, "Boolean programs"),
     ];
@@ -182,7 +179,7 @@ impl Searched {
 /// Searches a model, in the ways that options ask for.
 fn search(
     args: &CheckArgs,
-    job: &mut Job<'_>,
+    job: &Job<'_>,
     prepared: &Prepared,
     loaded: &Loaded,
     console: &Console,
@@ -196,30 +193,16 @@ fn search(
             _ => None,
         },
     };
-    let mut engine = match args.search.engine {
-        _ if args.exhaust => aimless(args)?,
-        #[cfg(feature = "cluster")]
-        Engine::Distributed => {
-            super::cluster::refuse(args)?;
-            let earlier = searched.parts.iter().filter_map(|parts| parts.earlier());
-            earlier.for_each(|what| console.note(&format!("note: {what}")));
-            super::cluster::engine(args, searched.parts.clone())
-        }
-        engine => engine.build(&settings(args)),
-    };
-    let problem = match args.unfold.then(|| as_table(problem, limits)) {
-        None => problem.clone(),
-        Some(Ok(table)) => {
-            job.rewrite(|_| table.clone())?;
-            table
-        }
-        Some(Err(why)) => {
-            engine = Box::new(GaveUp(why));
-            problem.clone()
-        }
-    };
+    let mut engine = args.search.engine.build(&settings(args));
+    #[cfg(feature = "cluster")]
+    if args.search.engine == Engine::Distributed {
+        super::cluster::refuse(args)?;
+        let earlier = searched.parts.iter().filter_map(|parts| parts.earlier());
+        earlier.for_each(|what| console.note(&format!("note: {what}")));
+        engine = super::cluster::engine(args, searched.parts.clone());
+    }
     if let Some(path) = checkpoint(args) {
-        let checkpoint = Checkpoint::open(path, args, loaded, &problem)?;
+        let checkpoint = Checkpoint::open(path, args, loaded, problem)?;
         checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
         console.keep_in(checkpoint);
     }
@@ -265,29 +248,6 @@ pub(super) fn last_words(args: &CheckArgs) -> LastWords {
     Arc::new(move |why| match json {
         true => json::stopped(&file, why),
         false => format!("UNKNOWN  {why}; how far the search came is not known\nfile:    {file}\n"),
-    })
-}
-
-/// The engine that was asked for, without a question.
-fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Algorithm + Send>, Failure> {
-    match args.search.engine {
-        Engine::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
-        engine @ (Engine::Explicit | Engine::Symbolic) => {
-            Ok(Box::new(Exhaust(engine.build(&settings(args)))))
-        }
-        _ => Err(Failure::Other("--exhaust is for explicit, symbolic and karp-miller".into())),
-    }
-}
-
-/// The same problem with its model written out.
-fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
-    let unfolded = unfold(problem, limits)?;
-    Ok(Problem {
-        model: Arc::new(unfolded.table),
-        initial: unfolded.initial,
-        targets: unfolded.targets,
-        initial_text: unfolded.initial_text,
-        bound: problem.bound,
     })
 }
 

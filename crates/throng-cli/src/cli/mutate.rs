@@ -14,7 +14,7 @@ use throng::report::text;
 use throng::{Error, Format, Input, Job, Mutant, Outcome, Status};
 use throng_model::limits::Limits;
 
-/// How long one check may take if nothing is said.
+/// Default time limit of one check.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The check of one program.
@@ -113,7 +113,7 @@ fn row(done: Result<(Outcome, Option<String>), Failure>, began: Instant, console
     }
 }
 
-/// What is changed, in words.
+/// Describes the change that makes the mutant.
 fn named(mutant: &Mutant) -> String {
     format!("{}: {}", mutant.change.text(), mutant.what)
 }

@@ -35,5 +35,4 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     backward: "--engine backward",
     symbolic: "--engine symbolic",
     engine: "--engine NAME",
-    answer: "leave out --exhaust",
 };

@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 }
 
 /// Commands that build the project; other tests do that.
-fn is_told(command: &str) -> bool {
+fn is_skipped(command: &str) -> bool {
     command.starts_with("cargo ")
 }
 
@@ -99,7 +99,7 @@ fn run(chapter: &Path, dir: &Path) -> usize {
             Part::Block(steps) => steps,
         };
         for Step { command, shown } in steps {
-            if is_told(&command) {
+            if is_skipped(&command) {
                 continue;
             }
             let ran = Command::new("sh")
