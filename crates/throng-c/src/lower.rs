@@ -10,13 +10,13 @@ use lang_c::span::{Node, Span};
 use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES, is_atomic_function};
 use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
-use throng_goto::note::Note;
 use throng_goto::program::{
     Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
     Template, Violation, address,
 };
 use throng_goto::question::Question;
 use throng_goto::step::OPEN;
+use throng_model::assumption::Assumption;
 
 mod atomics;
 mod blocks;
@@ -201,7 +201,7 @@ pub struct Lower<'a> {
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
-    pub notes: Vec<Note>,
+    pub notes: Vec<Assumption>,
 }
 
 /// A program, or what is wrong with it; and notes about what was assumed.
@@ -209,7 +209,7 @@ pub fn lower(
     units: &[TranslationUnit],
     prepared: &Prepared,
     question: &Question,
-) -> std::result::Result<(Program, Vec<Note>), Vec<Problem>> {
+) -> std::result::Result<(Program, Vec<Assumption>), Vec<Problem>> {
     let files: Vec<String> = prepared.units.iter().map(|(_, file)| file.clone()).collect();
     let mut l = Lower {
         prepared,
@@ -291,7 +291,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn note(&mut self, note: Note) {
+    fn note(&mut self, note: Assumption) {
         if !self.dry && !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -311,8 +311,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Verdicts say that this is taken for granted.
-    fn assume(&mut self, what: &str) {
-        self.note(Note::Assumed(what.into()));
+    fn assume(&mut self, what: &'static str) {
+        self.note(Assumption::Reader(what));
     }
 
     /// Returns whether some mutex may be anything but a normal one: only then threads need numbers

@@ -15,7 +15,7 @@ use lang_c::visit::{self, Visit};
 use crate::library::special::{ATOMIC_FUNCTION, Meaning, Thread, is_atomic_function, special};
 use crate::lower::written_name;
 use crate::preprocess::Prepared;
-use crate::{Loaded, on_large_stack, parse, translate};
+use crate::{Loaded, on_large_stack, parse};
 use throng_lang::load::Rejected;
 use throng_lang::mutant::{Change, Edit, Mutant};
 
@@ -39,9 +39,7 @@ pub fn mutants(loaded: &Loaded) -> Vec<Mutant> {
 
 /// Reads a program with something changed.
 pub fn mutated(loaded: &Loaded, mutant: &Mutant) -> Result<Loaded, Rejected> {
-    let text = loaded.text.edited(&mutant.edits);
-    let done = on_large_stack(|| translate(text, &loaded.query.question));
-    crate::loaded(loaded.query.source.clone(), loaded.query.question.clone(), done)
+    loaded.text().mutated(mutant).asking(&loaded.query.question)
 }
 
 /// Returns the user's line of a passage.

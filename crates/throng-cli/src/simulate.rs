@@ -81,17 +81,17 @@ impl<'a> Walk<'a> {
         Walk { problem, moments: vec![Moment { config, names }] }
     }
 
-    /// Where the run is now.
+    /// Returns the current configuration of the run.
     pub fn config(&self) -> &Config {
         &self.now().config
     }
 
-    /// How many steps were taken.
+    /// Returns the number of steps taken.
     pub fn len(&self) -> usize {
         self.moments.len() - 1
     }
 
-    /// Whether no step was taken yet.
+    /// Returns whether no step was taken yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -178,8 +178,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What can happen now: each step, the threads that would act, and the targets that are hit
-    /// then.
+    /// Lists what can happen now: each step, the threads that would act, and the targets that are
+    /// hit then.
     pub fn events(&self) -> Result<Vec<Possible<'_>>, String> {
         let choices = self.choices().map_err(|why| why.to_string())?;
         let judged = |c: Choice| {
@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
         Ok(choices.into_iter().map(judged).collect())
     }
 
-    /// What can happen now, and where it leads.
+    /// Lists what can happen now, and where it leads.
     pub fn steps(&self) -> Result<Vec<(Event, Config)>, String> {
         let choices = self.choices().map_err(|why| why.to_string())?;
         Ok(choices.into_iter().map(|choice| (choice.event, choice.taken.after)).collect())
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
         format!("{} | {threads}", model.shared_name(*shared))
     }
 
-    /// The shared variables and who is where.
+    /// Describes the shared variables and the position of each thread.
     pub fn situation(&self) -> Situation {
         story::situation(&*self.problem.model, self.config(), self.now().names.as_ref())
     }
@@ -241,7 +241,7 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// Why nothing happens any more.
+    /// Returns the reason why no step is possible any more.
     fn at_rest(&self) -> &'static str {
         let model = &*self.problem.model;
         match self.config().threads.entries().iter().all(|e| model.has_ended(e.0)) {

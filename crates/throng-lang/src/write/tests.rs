@@ -10,8 +10,8 @@ use throng_model::random::Random;
 use throng_model::unfold::unfold;
 use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step, semantics};
 
-/// Whether some target can be covered from some initial configuration: naive backward search, for
-/// any number of threads. `None` if it gets too large.
+/// Returns whether some target can be covered from some initial configuration: naive backward
+/// search, for any number of threads. `None` if it gets too large.
 fn coverable(system: &System) -> Option<bool> {
     let model = &*system.table;
     assert_eq!(model.traits().blocking, None);
@@ -38,7 +38,7 @@ fn coverable(system: &System) -> Option<bool> {
     Some(basis.iter().any(|b| system.initial.iter().any(|i| i.omega().covers(b))))
 }
 
-/// What was written, read again, with its own initial configuration and targets.
+/// Reads the output of a writer, with its own initial configuration and targets.
 fn reread(written: &Written, format: Format) -> System {
     let (system, findings) = match format {
         Format::Tts => tts::read(&written.text),

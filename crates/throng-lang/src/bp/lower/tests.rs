@@ -7,8 +7,8 @@ fn codes(text: &str) -> Vec<&'static str> {
     diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect()
 }
 
-/// The shared states, as people see them, that one thread can reach, and whether it can violate an
-/// assertion.
+/// Returns the shared states, as displayed, that one thread can reach, and whether it can violate
+/// an assertion.
 fn explore(text: &str) -> (Vec<String>, bool) {
     let (jit, diagnostics) = read(text, &Options { exact_copies: true, ..Options::default() });
     let jit = jit.unwrap_or_else(|| panic!("{diagnostics:?}"));
@@ -268,7 +268,7 @@ fn a_printed_program_is_the_same_and_its_bits_are_plain() {
     assert_eq!(violates(text), violates(&bits), "{bits}");
 }
 
-/// A random expression over `m : 0..4`, `n : -2..1` and `b : bool`, as text, and its value.
+/// Returns a random expression over `m : 0..4`, `n : -2..1` and `b : bool`, as text, and its value.
 fn random(rng: &mut impl FnMut(u32) -> u32, depth: u32, values: (i64, i64, bool)) -> (String, i64) {
     if depth == 0 {
         return match rng(4) {
