@@ -473,7 +473,8 @@ impl<'a> Rewriter<'a> {
                     return self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)]);
                 }
                 let v = self.name();
-                let update = self.update(seen.then_some(site), other, &l, op, &v, false);
+                let update =
+                    self.update(Turn { site: seen.then_some(site), atomic: other }, &l, op, &v, Gives::New);
                 format!("({{ __auto_type {v} = ({r}); {update} }})")
             }
             BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
@@ -519,8 +520,12 @@ impl<'a> Rewriter<'a> {
                     U::PostIncrement | U::PreIncrement => "+",
                     _ => "-",
                 };
-                let post = matches!(u.operator.node, U::PostIncrement | U::PostDecrement);
-                format!("({{ {} }})", self.update(seen.then_some(site), other, &inner, op, "1", post))
+                let gives = match u.operator.node {
+                    U::PostIncrement | U::PostDecrement => Gives::Old,
+                    _ => Gives::New,
+                };
+                let turn = Turn { site: seen.then_some(site), atomic: other };
+                format!("({{ {} }})", self.update(turn, &inner, op, "1", gives))
             }
             UnaryOperator::Minus if self.question.overflow => {
                 let (x, inner) = (self.name(), self.value(&u.operand));
@@ -649,32 +654,39 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// `place op= v`, with the old or the new value as its value; without a site, other threads do
-    /// not see it.
-    fn update(
-        &mut self,
-        site: Option<usize>,
-        atomic: bool,
-        place: &str,
-        op: &str,
-        v: &str,
-        post: bool,
-    ) -> String {
+    /// Writes `place op= v`.
+    fn update(&mut self, turn: Turn, place: &str, op: &str, v: &str, gives: Gives) -> String {
         let (a, o, n) = (self.name(), self.name(), self.name());
-        let value = if post { &o } else { &n };
-        let (first, second) = match site {
+        let value = if gives == Gives::Old { &o } else { &n };
+        let (first, second) = match turn.site {
             None => (String::new(), String::new()),
-            Some(site) if atomic => (format!("__throng_turn({site}, 2);"), String::new()),
+            Some(site) if turn.atomic => (format!("__throng_turn({site}, 2);"), String::new()),
             Some(site) => (
                 format!("__throng_read({site}, (void *){a}, sizeof *{a});"),
                 format!("__throng_turn({site}, 1);"),
             ),
         };
-        let check = if atomic { String::new() } else { self.checked(&o, op, v) };
+        let check = if turn.atomic { String::new() } else { self.checked(&o, op, v) };
         format!(
             "__auto_type {a} = &({place}); {first} __typeof__(*{a}) {o} = *{a}; {check}__typeof__(*{a}) {n} = {o} {op} {v}; {second} *{a} = {n}; {value};"
         )
     }
+}
+
+/// The turns that an update takes.
+#[derive(Clone, Copy)]
+struct Turn {
+    /// `None` if other threads do not see it.
+    site: Option<usize>,
+    /// True if it is one step.
+    atomic: bool,
+}
+
+/// The value of an update as an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gives {
+    Old,
+    New,
 }
 
 /// A copy of a structure: its site, and offset and size of each part.
