@@ -3,9 +3,9 @@
 use throng_goto::program::{BinOp, Expr, INT, Int};
 use throng_lang::source::{Diagnostic, Source, Span};
 
-use crate::predicates::Predicate;
-use crate::simplify::{binary, cast};
-use crate::variables::Variables;
+use throng_goto_check::abstraction::predicate::Predicate;
+use throng_goto_check::abstraction::simplify::{binary, cast};
+use throng_goto_check::abstraction::variables::Variables;
 
 const CODE: &str = "E810";
 const MARK: &str = "//@";

@@ -196,6 +196,10 @@ impl BinOp {
     }
 }
 
+/// C leaves the value of an expression open: division by zero, or a shift that is too far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Undefined;
+
 /// A private computation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
@@ -239,6 +243,29 @@ impl Expr {
     /// Whether it is 0.
     pub fn is_zero(e: Expr) -> Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
+    }
+
+    /// Returns the value, given those of registers and of the number of the thread (`None`). Calls
+    /// `overflow` for each signed operation that overflows. This and [`BinOp::apply`] are the only
+    /// definition of what operators do.
+    pub fn value<S: From<Undefined>>(
+        &self,
+        leaf: &dyn Fn(Option<Reg>) -> Result<i64, S>,
+        overflow: &dyn Fn(),
+    ) -> Result<i64, S> {
+        Ok(match self {
+            Expr::Const(v) => *v,
+            Expr::Reg(r) => leaf(Some(*r))?,
+            Expr::SelfId => leaf(None)?,
+            Expr::Cast(e, to) => to.wrap(e.value(leaf, overflow)?),
+            Expr::Bin(op, a, b, at) => {
+                let (a, b) = (a.value(leaf, overflow)?, b.value(leaf, overflow)?);
+                if op.overflows(a, b, *at) {
+                    overflow();
+                }
+                op.apply(a, b, *at).ok_or(Undefined)?
+            }
+        })
     }
 
     /// Calls `f` on every register in it.
@@ -770,12 +797,14 @@ pub fn writes(i: &Instr) -> Option<Reg> {
     }
 }
 
-/// Where control goes from instruction `pc`.
+/// Returns where control goes from instruction `pc`. A misuse of a lock ends the thread only if
+/// that is asked for.
 pub fn next(code: &[Instr], pc: usize) -> Vec<usize> {
     match &code[pc] {
         Instr::Branch(_, a, b) => vec![*a, *b],
         Instr::Jump(a) => vec![*a],
-        Instr::Fail(..) | Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
+        Instr::Fail(what, _) if *what != Violation::Locks => Vec::new(),
+        Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
         _ => vec![pc + 1],
     }
 }

@@ -8,31 +8,13 @@ use throng_goto::program::{Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::abstraction::{Side, after};
+use crate::abstraction::after;
 use crate::blast::{Encoder, Types, eval};
-use crate::edges::{Edge, Graph};
-use crate::elements::instances;
-use crate::predicates::{Predicate, used};
-
-/// A comparison that holds before a step.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    /// Its number.
-    pub(super) i: u32,
-    /// Of which thread.
-    pub(super) side: Side,
-    /// Where it holds.
-    pub(super) place: Where,
-}
-
-/// Where something holds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Where {
-    /// Of a thread at a place.
-    At(usize),
-    /// Of the thread that moves and a bystander.
-    Apart(usize, usize),
-}
+use throng_goto_check::abstraction::cube::Side;
+use throng_goto_check::abstraction::elements::instances;
+use throng_goto_check::abstraction::facts::{Known, same};
+use throng_goto_check::abstraction::graph::{Edge, Graph};
+use throng_goto_check::abstraction::predicate::{Predicate, used};
 
 /// So many of the comparisons that values contradict are given to the solver at a time.
 const AT_A_TIME: usize = 6;
@@ -231,9 +213,4 @@ impl<'a> Solvers<'a> {
         let (edge, types) = (self.edges[k], &*self.types[k]);
         self.open.entry(k).or_insert_with(|| Asking::new(self.graph, self.list, edge, types, &self.limits))
     }
-}
-
-/// Whether two edges are the same.
-pub(super) fn same(a: &Edge, b: &Edge) -> bool {
-    a.from == b.from && a.path == b.path && a.updates == b.updates && a.guard == b.guard
 }

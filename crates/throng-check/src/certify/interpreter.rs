@@ -226,8 +226,22 @@ impl Interpreter {
     /// parent and child agree even on variables that one of them never reads: thread states are
     /// then exact.
     pub fn new(text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
+        Interpreter::of(bp::resolved(text)?, text, keep_ended, exact)
+    }
+
+    /// Of a tree; spans in it are into `text`.
+    pub(super) fn of_tree(
+        tree: &bp::ast::Program,
+        text: &str,
+        keep_ended: bool,
+        exact: bool,
+    ) -> Option<Interpreter> {
+        Interpreter::of(bp::resolved_tree(tree, text)?, text, keep_ended, exact)
+    }
+
+    fn of(program: Resolved, text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
         let mut interpreter = Interpreter {
-            control: Control::new(bp::resolved(text)?, exact),
+            control: Control::new(program, exact),
             index: model::Index::default(),
             lines: LineIndex::new(text),
             keep_ended,

@@ -9,11 +9,7 @@ use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
 use crate::report::plural;
-use throng_abstract::certificate::{self, Document, Stated};
-use throng_abstract::edges::is_proved;
-use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
-use throng_abstract::variables::Variables;
 use throng_c::Loaded;
 use throng_check::certify::Fault;
 use throng_engine::hunt::Hunt;
@@ -21,6 +17,10 @@ use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Program;
 use throng_goto::model::{Concrete, Remarks};
 use throng_goto::program::{BinOp, Expr, Instr};
+use throng_goto_check::abstraction::certificate::{self, Document, Stated};
+use throng_goto_check::abstraction::graph::is_proved;
+use throng_goto_check::abstraction::predicate::Predicate;
+use throng_goto_check::abstraction::variables::Variables;
 use throng_lang::load::Rejected;
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
@@ -101,7 +101,7 @@ impl Attempt {
         };
         match attempt(program, &self.offered, limits, &mut watch) {
             Ok((graph, Ended::Proved(proof))) => {
-                let document = certificate::document(&self.loaded.query, &graph, &proof);
+                let document = certificate::document(&self.loaded.query, &graph, &proof.evidence);
                 let began = Instant::now();
                 if self.checks
                     && let Err(fault) = certificate::check(&self.loaded.query, &document, limits)
@@ -116,11 +116,11 @@ impl Attempt {
                 }
                 let mut said = format!(
                     "proved by predicate abstraction: {}, {}",
-                    plural(proof.predicates.len() as u64, "predicate"),
+                    plural(proof.evidence.predicates.len() as u64, "predicate"),
                     plural(proof.rounds as u64, "round")
                 );
-                if !proof.facts.predicates.is_empty() {
-                    let facts = proof.facts.predicates.len() as u64;
+                if !proof.evidence.facts.predicates.is_empty() {
+                    let facts = proof.evidence.facts.predicates.len() as u64;
                     said.push_str(&format!(", {} that hold at places", plural(facts, "comparison")));
                 }
                 self.note(|f| {
@@ -384,7 +384,7 @@ pub(super) fn program(
     let mut last = String::new();
     let mut watch = |r: &Round| {
         round(&line(r));
-        last.clone_from(&r.program);
+        last = r.program.text();
     };
     let done = attempt(&loaded.query.program, &offered, limits, &mut watch);
     match (done, last.is_empty()) {

@@ -7,7 +7,7 @@ use throng_goto::program::{
 };
 use throng_goto::step::OPEN;
 
-use crate::elements::arrays;
+use super::elements::arrays;
 
 /// Numbers of variables of a bystander are this much larger.
 pub const OTHER: u32 = 1 << 24;

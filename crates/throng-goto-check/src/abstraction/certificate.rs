@@ -3,8 +3,8 @@
 //! programs. No engine runs, and nothing is searched for.
 //!
 //! What has to be believed for `VALID`: the reader of C, the goto program, its graph of paths
-//! ([`crate::edges`]), how facts become a Boolean program ([`crate::render`]), the second encoder
-//! (`recheck`), the SAT solver's "no", and the checker of Boolean programs.
+//! ([`super::graph`]), how facts become a Boolean program ([`super::program`]), the second encoder
+//! ([`super::encoder`]), the SAT solver's "no", and the checker of Boolean programs.
 
 use serde::{Deserialize, Serialize};
 use throng_check::certificate::hash;
@@ -13,19 +13,18 @@ use throng_goto::Query;
 use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 
-use crate::abstraction::{Cube, edge, edge_count};
-use crate::boolean::Boolean;
-use crate::edges::{Graph, Reading};
-use crate::facts::{Differs, Facts};
-use crate::predicates::Predicate;
-use crate::prove::Proof;
-use crate::recheck::check_edge;
-use crate::render::render;
+use super::boolean::Boolean;
+use super::cube::{Cube, edge, edge_count};
+use super::encoder::check_edge;
+use super::facts::{Differs, Facts};
+use super::graph::{Graph, Reading};
+use super::predicate::Predicate;
+use super::program::build;
 
 /// What a certificate calls itself.
 pub const FORMAT: &str = "throng-c-certificate";
 /// Version of the layout and of its meaning.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A certificate about a C program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -166,8 +165,21 @@ fn properties(query: &Query) -> Vec<String> {
     query.program.asked.iter().map(|&what| query.question.name(what)).collect()
 }
 
-/// The certificate of a proof.
-pub fn document(query: &Query, graph: &Graph, proof: &Proof) -> Document {
+/// What a proof consists of.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// The predicates.
+    pub predicates: Vec<Predicate>,
+    /// For each edge, what no step along it satisfies.
+    pub never: Vec<Vec<Cube>>,
+    /// The certificate of the abstract program.
+    pub abstract_proof: serde_json::Value,
+    /// What holds at places.
+    pub facts: Facts,
+}
+
+/// Returns the certificate of a proof.
+pub fn document(query: &Query, graph: &Graph, proof: &Evidence) -> Document {
     let stated = |p: &Predicate| Stated { text: p.text(&graph.variables), expr: Term::of(&p.expr) };
     Document {
         format: FORMAT.into(),
@@ -259,7 +271,7 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Chec
             .ok_or_else(|| invalid("it has facts about a place that does not exist"))?;
         at.clone_from(which);
     }
-    if let Some(why) = crate::facts::check(&query.program, &graph, &facts, limits).map_err(Fault::Limit)? {
+    if let Some(why) = super::facts::check(&query.program, &graph, &facts, limits).map_err(Fault::Limit)? {
         return Err(Fault::Invalid(why));
     }
     let list = predicates(&document.predicates)?;
@@ -284,8 +296,8 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Chec
             return Err(Fault::Invalid(format!("fact {k} about edge {n} does not hold")));
         }
     }
-    let text = render(&query.program, &graph, &list, &document.never).text;
-    let boolean = Boolean::read(&text).map_err(Fault::Invalid)?;
+    let abstraction = build(&query.program, &graph, &list, &document.never);
+    let boolean = Boolean::of(abstraction).map_err(Fault::Invalid)?;
     let bytes = serde_json::to_vec(&document.proof).map_err(|why| Fault::Unreadable(why.to_string()))?;
     let proof = throng_check::certify::read(&bytes)?;
     let certified = certify(&Asked::Check(boolean.origin()), &proof, limits)?;
