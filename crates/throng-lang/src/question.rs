@@ -18,7 +18,7 @@ use crate::vocabulary::Vocabulary;
 use throng_model::Model;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 
-/// The user's question; everything left open has a default.
+/// A question about an input; everything left open has a default.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     /// The initial configuration: `K` or `any` for programs, `s|l,l/u,u` for systems.

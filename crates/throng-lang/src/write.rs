@@ -1,4 +1,5 @@
-//! Writers of explicit systems. What a format cannot express is refused, never approximated.
+//! Writers of explicit systems. A system that a format cannot express is refused, never
+//! approximated.
 //!
 //! Reading the output back gives the same verdicts for any number of threads. Where the format is
 //! less expressive than tables, systems are rewritten first, so that every step moves or creates a
@@ -62,7 +63,7 @@ pub struct Companion {
     pub text: String,
 }
 
-/// Why a system cannot be written in a format.
+/// The reason why a system cannot be written in a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal(pub String);
 
