@@ -816,7 +816,7 @@ impl SearchArgs {
         let folder = store::Folder::new(path).map_err(|why| {
             Failure::Other(format!("--store: files cannot be kept in `{}`: {why}", path.display()))
         })?;
-        Ok(Limits::none().place(Some(Arc::new(folder))))
+        Ok(Limits::none().with_storage(Some(Arc::new(folder))))
     }
 
     fn settings(&self) -> Settings {

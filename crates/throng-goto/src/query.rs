@@ -54,7 +54,10 @@ impl Query {
             if self.program.memory_errors && what != Violation::Memory {
                 bad.push(Config::new(model.memory_error(), Bag::new()));
             }
-            Target::covering(self.question.name(what), bad)
+            Target {
+                property: self.question.property(what).map(Arc::new),
+                ..Target::covering(self.question.name(what), bad)
+            }
         });
         Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
     }

@@ -11,7 +11,7 @@ use crate::bp::Jit;
 use crate::configuration::{parse_config, parse_target, read_prop};
 use crate::load::{Format, Input, Loaded, Reading, read_source};
 use crate::pnml;
-use crate::property::{Annotation, Part, Together, annotations};
+use crate::property::{self, Annotation, Part, Property, Together, annotations};
 use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
 use crate::vocabulary::Vocabulary;
@@ -34,11 +34,11 @@ pub struct Question {
     pub prop: Option<PathBuf>,
     /// Labels that no thread may reach.
     pub error_labels: Vec<String>,
-    /// Places that no two threads may be at, see [`Together::exclusion`].
+    /// Places that no two threads may be at, see [`property::mutex`].
     pub mutex: Vec<String>,
-    /// Places, and how many threads may be there, see [`Together::at_most`].
+    /// Places, and how many threads may be there, see [`property::at_most`].
     pub at_most: Vec<String>,
-    /// Threads that must not be there at once, see [`Together::never`].
+    /// Threads that must not be there at once, see [`property::never`].
     pub never: Vec<String>,
     /// Shared variables that must have no data race: two threads about to access one, one of them
     /// to write.
@@ -46,7 +46,7 @@ pub struct Question {
     /// True if there must be no deadlock: a configuration in which no thread can move although some
     /// thread has not ended.
     pub deadlock: bool,
-    /// Places at which no thread may be stuck, see [`Together::one_at`].
+    /// Places at which no thread may be stuck, see [`property::stuck`].
     pub stuck: Vec<String>,
     /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
@@ -162,7 +162,9 @@ impl Question {
     /// Returns the options for reading a program with this question: where it mentions values of
     /// threads' variables, none may be forgotten.
     pub fn reading(&self, reading: Reading) -> Reading {
-        let condition = |text: &String| Together::never(text).is_ok_and(|t| t.has_conditions());
+        let condition = |text: &String| {
+            property::never(text).is_ok_and(|p| p.together().is_some_and(Together::has_conditions))
+        };
         let of_threads = !self.targets.is_empty() || self.never.iter().any(condition);
         Reading { exact_copies: reading.exact_copies || of_threads, ..reading }
     }
@@ -178,7 +180,7 @@ impl Question {
             let mut wrong = |part: &Part, message: String| {
                 let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ stuck L`, `//@ error-label L`, \
                             `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
-                let why = Diagnostic::error("E615", part.span, message).hint(hint);
+                let why = Diagnostic::error("E615", part.into(), message).hint(hint);
                 diagnostics.push(SourceDiagnostic::whole(&loaded.source, why));
             };
             if word.text == "deadlock" {
@@ -411,18 +413,17 @@ impl Question {
         for label in &self.error_labels {
             at_label(self.vocabulary.error_label, label, program.error_label(label));
         }
-        type Reader = fn(&str) -> Result<Together, Diagnostic>;
+        type Reader = fn(&str) -> Result<Property, Diagnostic>;
         let names = self.vocabulary;
-        let together: [(&str, &str, &[String], Reader); 4] = [
-            ("mutex", names.mutex, &self.mutex, Together::exclusion),
-            ("at-most", names.at_most, &self.at_most, Together::at_most),
-            ("never", names.never, &self.never, Together::never),
-            ("stuck", names.stuck, &self.stuck, Together::one_at),
+        let together: [(&str, &[String], Reader); 4] = [
+            (names.mutex, &self.mutex, property::mutex),
+            (names.at_most, &self.at_most, property::at_most),
+            (names.never, &self.never, property::never),
+            (names.stuck, &self.stuck, property::stuck),
         ];
-        for (word, option, texts, read) in together {
+        for (option, texts, read) in together {
             for text in texts {
-                let name = format!("{word} {}", one_line(text));
-                match read(text).and_then(|asked| program.together(name, text, &asked)) {
+                match read(text).and_then(|asked| program.together(asked)) {
                     Ok(target) => {
                         if target.configs.is_empty() {
                             warnings.push(SourceDiagnostic::whole(&loaded.source, impossible(&target.name)));
@@ -456,7 +457,7 @@ impl Question {
             if !self.may_lack_target {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
-            targets.push(Target::covering("assertions", Vec::new()));
+            targets.push(Target::of(Property::Assertions, Vec::new()));
         }
         if diagnostics.is_empty() { Ok(targets) } else { Err(diagnostics) }
     }
@@ -597,16 +598,11 @@ fn in_place(list: Vec<SourceDiagnostic>, loaded: &Loaded, names: &Vocabulary) ->
     let moved = |about: SourceDiagnostic| {
         let SourceDiagnostic { source, diagnostic } = about;
         match asked.iter().find(|a| source.name == option(a) && a.value.text == source.text) {
-            Some(a) => SourceDiagnostic::whole(&loaded.source, diagnostic.moved(a.value.span.start)),
+            Some(a) => SourceDiagnostic::whole(&loaded.source, diagnostic.moved(a.value.start as u32)),
             None => SourceDiagnostic { source, diagnostic },
         }
     };
     list.into_iter().map(moved).collect()
-}
-
-/// A text with single blanks.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn impossible(name: &str) -> Diagnostic {
@@ -672,11 +668,6 @@ fn contest_properties(
     let (mut targets, mut found) = (Vec::new(), Vec::new());
     for property in properties {
         match property.target {
-            // That name is taken.
-            Ok(target) if target.is_about_all_threads() => {
-                let name = format!("property {}", target.name);
-                targets.push(Target { name, ..target });
-            }
             Ok(target) => targets.push(target),
             Err(why) => {
                 let message = format!("property `{}` is left out: {why}", property.id);

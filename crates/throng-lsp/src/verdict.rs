@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::position::Text;
 use throng::check::{Document, Origin, document, read, write};
 use throng::report::facts::{LineFacts, facts};
-use throng::report::story::{Difference, Event, Story, tell};
+use throng::report::story::{Difference, Event, Story, describe_run};
 use throng::report::threads_text;
 use throng::{
     Engine, Error, Input, Job, Limits, Outcome, Prepared, Question, Settings, Status, TextOptions, Watch,
@@ -155,7 +155,7 @@ fn stories(outcome: &Outcome) -> Vec<Story> {
     let pairs = outcome.problem.targets.iter().zip(&outcome.shown().verdicts);
     pairs
         .filter_map(|(target, verdict)| match verdict {
-            Verdict::Unsafe(trace) => Some(tell(&outcome.problem, target, trace)),
+            Verdict::Unsafe(trace) => Some(describe_run(&outcome.problem, target, trace)),
             _ => None,
         })
         .collect()

@@ -572,9 +572,9 @@ impl<'a> Job<'a> {
             Ok(answer)
         };
         let (mut problem, mut answer) = bounds::answer(&asked, limits, &mut run)?;
-        for found in found {
-            problem.targets.iter_mut().filter(|t| t.name == found.name).for_each(|t| *t = found.clone());
-        }
+        // With the configuration that was found, for people.
+        let all_of = problem.targets.iter_mut().filter(|target| target.is_about_all_threads());
+        all_of.zip(found).for_each(|(target, found)| *target = found);
         leave_out(&prepared.left_out, &mut problem, &mut answer);
         let phases = Phases {
             reading: prepared.took,
@@ -724,9 +724,9 @@ fn no_input() -> Error {
 /// Runs a search; the model stops with the limits, too.
 pub(crate) fn obeying<T>(problem: &Problem, limits: &Limits, search: impl FnOnce() -> T) -> T {
     let watched = limits.clone();
-    problem.model.obey(Some(Arc::new(move || watched.check().is_err())));
+    problem.model.set_stop_check(Some(Arc::new(move || watched.check().is_err())));
     let found = search();
-    problem.model.obey(None);
+    problem.model.set_stop_check(None);
     found
 }
 

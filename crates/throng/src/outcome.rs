@@ -356,7 +356,7 @@ pub struct Written {
 
 /// Whether reaching a target is an answer and no violation: it shows the largest value of a sum.
 pub(crate) fn shows_value(target: &Target) -> bool {
-    target.formula.as_ref().is_some_and(|f| matches!(f.asks, Asks::Reaches(_)))
+    matches!(target.asks(), Some(Asks::Reaches(_)))
 }
 
 /// A verdict without its evidence.

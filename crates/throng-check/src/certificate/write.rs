@@ -365,7 +365,7 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
     // The targets of a program are written as text.
     if throng_lang::bp::program::program_of(&*problem.model).is_none() {
         problem.targets.iter().flat_map(|t| &t.configs).for_each(|c| numbers.see(c));
-        for formula in problem.targets.iter().filter_map(|t| t.formula.as_ref()) {
+        for formula in problem.targets.iter().filter_map(Target::formula) {
             formula.when.each_local(&mut |l| _ = numbers.local.insert(l));
         }
     }
@@ -530,16 +530,15 @@ fn start(origin: &Origin<'_>, numbers: &Numbers) -> Start {
 }
 
 fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Result<Property, String> {
-    if target.is_deadlock() {
-        return Ok(Property::Deadlock);
-    }
-    if let load::Input::System(_) = origin.loaded.input {
+    if let load::Input::System(_) = origin.loaded.input
+        && !target.is_about_all_threads()
+    {
         if !target.is_upward_closed() {
             return Ok(Property::Satisfies(numbers.condition(&target.predicate())));
         }
         return Ok(Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect()));
     }
-    Property::of_name(&target.name).ok_or_else(|| format!("certificates cannot express `{}`", target.name))
+    Property::of(target).ok_or_else(|| format!("certificates cannot express `{}`", target.name))
 }
 
 fn states(loaded: &Loaded, numbers: &Numbers) -> States {

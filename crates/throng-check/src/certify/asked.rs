@@ -78,19 +78,16 @@ impl Decoder<'_> {
             }
         }
         for asked in &origin.problem.targets {
-            let largest = asked.formula.as_ref().and_then(|formula| match &formula.asks {
-                Asks::Largest(sum) => Some(self.shows_largest(sum, &places)),
+            let largest = match asked.asks() {
+                Some(Asks::Largest(sum)) => Some(self.shows_largest(sum, &places)),
                 _ => None,
-            });
+            };
             let named: Vec<usize>;
             let found = match &largest {
                 Some(found) => found.as_slice(),
                 None if asked.is_about_all_threads() => {
-                    let same = |i: &usize| {
-                        let stated = &self.document.targets[*i].property;
-                        let own = self.problem.targets[*i].is_about_all_threads();
-                        own && Property::of_name(&asked.name).as_ref() == Some(stated)
-                    };
+                    let wanted = Property::of(asked);
+                    let same = |i: &usize| wanted.as_ref() == Some(&self.document.targets[*i].property);
                     named = (0..asked_for.len()).filter(same).collect();
                     &named[..]
                 }
@@ -146,8 +143,8 @@ impl Decoder<'_> {
     fn sought(&self, asked: &Target) -> Result<Vec<Config>, Fault> {
         match &self.program {
             None => Ok(asked.configs.clone()),
-            Some(program) => match Property::of_name(&asked.name) {
-                Some(property) => program.bad(&property).map_err(Fault::Invalid),
+            Some(program) => match &asked.property {
+                Some(property) => program.bad(property).map_err(Fault::Invalid),
                 None => another(format!("certificates cannot express target `{}`", asked.name)),
             },
         }

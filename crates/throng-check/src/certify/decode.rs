@@ -142,12 +142,17 @@ impl<'a> Decoder<'a> {
         if let (Property::Satisfies(condition), None) = (property, &self.program) {
             return self.satisfying(name, condition);
         }
-        let configs = match (property, &self.program) {
-            (Property::Covers(configs), None) => self.configs(configs, false),
-            (_, Some(program)) => program.bad(property).map_err(Fault::Invalid),
+        match (property, &self.program) {
+            (Property::Covers(configs), None) => Ok(Target::covering(name, self.configs(configs, false)?)),
             (_, None) => invalid("labels, assertions and invariants belong to programs"),
-        }?;
-        Ok(Target::covering(name, configs))
+            (_, Some(program)) => match property.read().map_err(|why| Fault::Invalid(why.message))? {
+                Some(asked) => {
+                    let configs = program.bad(&asked).map_err(Fault::Invalid)?;
+                    Ok(Target { name, ..Target::of(asked, configs) })
+                }
+                None => invalid("a program's targets are given as text"),
+            },
+        }
     }
 
     fn satisfying(&self, name: String, condition: &Condition) -> Result<Target, Fault> {
@@ -159,8 +164,7 @@ impl<'a> Decoder<'a> {
             return invalid("conditions on numbers are about nets, with one shared state");
         }
         let formula = Formula { when: self.predicate(condition)?, asks: Asks::Target };
-        let configs = vec![Config::new(first.shared, Bag::new())];
-        Ok(Target { name, configs, formula: Some(Arc::new(formula)) })
+        Ok(Target::satisfying(name, vec![Config::new(first.shared, Bag::new())], formula))
     }
 
     pub(super) fn predicate(&self, condition: &Condition) -> Result<Predicate, Fault> {

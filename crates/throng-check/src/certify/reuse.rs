@@ -37,11 +37,7 @@ pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec
                 !target.is_upward_closed()
                     && decoder.predicate(condition).is_ok_and(|p| p == target.predicate())
             }
-            Property::Deadlock => target.is_deadlock(),
-            property => {
-                matches!(loaded.input, Input::Program(_))
-                    && Property::of_name(&target.name).as_ref() == Some(property)
-            }
+            property => Property::of(target).as_ref() == Some(property),
         };
         let answered = document.targets.iter().find(same)?;
         let verdict = decoded.entry(answered.evidence).or_insert_with(|| {

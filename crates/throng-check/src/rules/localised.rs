@@ -33,7 +33,7 @@ pub(super) fn check_localised(
         if configs.is_empty() {
             continue;
         }
-        let target = Target::covering(target.name.clone(), configs.into_iter().cloned().collect());
+        let target = target.with_configs(configs.into_iter().cloned().collect());
         let (problem, model) = localise(problem, &target, map).map_err(Flaw::NotForThisModel)?;
         of_images(&model, proof)?;
         check_safe(&problem, &problem.targets[0], proof, ticker)?;

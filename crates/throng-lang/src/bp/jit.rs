@@ -21,8 +21,8 @@ use super::types::{Groups, grouped};
 use super::{Options, ast};
 use throng_model::problem::Initial;
 use throng_model::{
-    Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist, Place,
-    Predecessors, SetStates, Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Persist, Place,
+    Predecessors, SetStates, Shared, Step, StopCheck, Traits, Transfers,
 };
 
 /// A program that can be explored.
@@ -779,8 +779,8 @@ impl SetStates for Jit {
         self.complete()
     }
 
-    fn obey(&self, over: Option<Over>) {
-        self.patience.obey(over);
+    fn set_stop_check(&self, check: Option<StopCheck>) {
+        self.patience.set_stop_check(check);
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO, mask};
 use super::program::{BystanderEffect, Effect};
-use throng_model::Over;
+use throng_model::StopCheck;
 
 /// The known values of one step. Only the fields that an effect's variables name are read.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -85,7 +85,7 @@ const MOST_SPLITS: u32 = 1 << 13;
 /// they allow.
 #[derive(Default)]
 pub struct Patience {
-    over: RwLock<Option<Over>>,
+    over: RwLock<Option<StopCheck>>,
     splits: AtomicU32,
 }
 
@@ -100,7 +100,7 @@ impl Patience {
     const EVERY: u32 = 256;
 
     /// Sets the function that decides whether the search has to stop.
-    pub fn obey(&self, over: Option<Over>) {
+    pub fn set_stop_check(&self, over: Option<StopCheck>) {
         *self.over.write().unwrap_or_else(PoisonError::into_inner) = over;
     }
 

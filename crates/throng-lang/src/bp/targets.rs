@@ -8,7 +8,7 @@ use super::similar::did_you_mean;
 use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
 use super::types::{Group, bits_of};
 use super::{Jit, scoped_expression};
-use crate::property::{Pattern, Together};
+use crate::property::{self, Pattern, Property, Together};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::Target;
 use throng_model::{Bag, Config, Describe, Local};
@@ -41,7 +41,7 @@ impl Jit {
                 Config::new(self.encode_shared(point.inside, &env.shared), Bag::one(l))
             }));
         }
-        any.then(|| Target::covering("assertions", configs))
+        any.then(|| Target::of(Property::Assertions, configs))
     }
 
     /// Returns the target "a thread can execute the statement with this label" (as if an
@@ -51,7 +51,7 @@ impl Jit {
             let inside = self.program.points[p as usize].inside;
             Config::new(self.encode_shared(inside, &self.free_shared()), Bag::one(self.free_local(p)))
         });
-        Ok(Target::covering(format!("error label {label}"), configs.collect()))
+        Ok(Target::of(Property::ErrorLabel(label.into()), configs.collect()))
     }
 
     /// Returns the target "the shared variables can falsify the expression, and no thread is inside
@@ -64,7 +64,7 @@ impl Jit {
         }
         let configs =
             found.into_iter().map(|env| Config::new(self.encode_shared(false, &env.shared), Bag::new()));
-        Target::covering(format!("invariant {name}"), configs.collect())
+        Target::of(Property::Invariant(name.into()), configs.collect())
     }
 
     /// Returns the target "these threads are in these states, in this shared state, and no other
@@ -118,7 +118,7 @@ impl Jit {
         configs.sort_unstable();
         configs.dedup();
         let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Target::covering(format!("state {name}"), configs))
+        Ok(Target::of(Property::State(name), configs))
     }
 
     /// Returns the points at this label: none if it is only in unreachable code.
@@ -148,20 +148,23 @@ impl Jit {
 
     /// Distinct threads match these patterns at once. Where variables of threads are mentioned, the
     /// program must have been read with [`Options::exact_copies`](super::Options::exact_copies).
-    /// Spans of diagnostics are into `text`, where the patterns were read.
-    pub fn together(&self, name: String, text: &str, asked: &Together) -> Result<Target, Diagnostic> {
+    /// Spans of diagnostics are into the text that the property was read from.
+    pub fn together(&self, property: Property) -> Result<Target, Diagnostic> {
+        let Some(asked) = property.together() else {
+            return Err(Diagnostic::whole("E614", "this is not about threads at places"));
+        };
         let mut candidates = Vec::new();
         for pattern in &asked.threads {
-            candidates.push(self.matching(text, pattern)?);
+            candidates.push(self.matching(&asked.text, pattern)?);
         }
-        let configs = self.at_once(&candidates, asked).ok_or_else(|| too_many(text))?;
-        Ok(Target::covering(name, configs))
+        let configs = self.at_once(&candidates, asked).ok_or_else(|| too_many(&asked.text))?;
+        Ok(Target::of(property, configs))
     }
 
     /// Two threads are at these labels, no thread is inside an atomic section: see
-    /// [`Together::exclusion`].
+    /// [`property::mutex`].
     pub fn mutex(&self, text: &str) -> Result<Target, Diagnostic> {
-        self.together(format!("mutex {text}"), text, &Together::exclusion(text)?)
+        self.together(property::mutex(text)?)
     }
 
     /// Returns the target "two threads are about to access this shared variable, one of them to
@@ -183,10 +186,10 @@ impl Jit {
                 })
                 .collect()
         };
-        let asked = Together { threads: Vec::new(), outside_atomic: true };
+        let asked = Together { text: name.into(), threads: Vec::new(), outside_atomic: true };
         let configs =
             self.at_once(&[candidates(false), candidates(true)], &asked).ok_or_else(|| too_many(name))?;
-        Ok(Target::covering(format!("race {name}"), configs))
+        Ok(Target::of(Property::Race(Some(name.into())), configs))
     }
 
     /// Returns whether the statement at a point writes one of these shared variables; without
@@ -210,8 +213,8 @@ impl Jit {
                     let all = 0..self.program.points.len() as u32;
                     all.filter(|&p| self.program.info(p).line == line).collect()
                 }
-                (Err(why), None) => return Err(Diagnostic::error("E606", place.span, why)),
-                _ => return Err(place.nowhere()),
+                (Err(why), None) => return Err(Diagnostic::error("E606", place.into(), why)),
+                _ => return Err(property::nowhere(place)),
             });
         }
         points.sort_unstable();
@@ -230,7 +233,7 @@ impl Jit {
             let instance = &self.program.instances[self.program.points[point as usize].instance];
             let function = &self.program.functions[instance.function].name;
             let e = scoped_expression(&condition.text, &scope, &self.program.globals, Some(function));
-            let e = e.map_err(|d| d.moved(condition.span.start))?;
+            let e = e.map_err(|d| d.moved(condition.start as u32))?;
             let mut local = false;
             let e = e.map(&mut |i| {
                 let own = visible.get(*i as usize).map(|v| v.1 as u32);
@@ -239,7 +242,7 @@ impl Jit {
             });
             if local && !self.exact_copies {
                 let message = "the program was read in a way that forgets variables of threads";
-                let why = Diagnostic::error("E613", condition.span, message);
+                let why = Diagnostic::error("E613", condition.into(), message);
                 return Err(why.hint("read it as `Question::reading` says"));
             }
             let mut solutions = Vec::new();

@@ -5,8 +5,6 @@
 //! never make it false) and has few smallest markings, it is given by these, so that every engine
 //! supports it; else as a [`Predicate`]. Everything else is refused, property by property.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 use throng_model::Describe;
 
@@ -110,7 +108,7 @@ impl<'a> Reader<'a> {
             Some(markings) => {
                 let configs = markings.into_iter().map(|m| Config::new(Shared(0), m)).collect();
                 let formula = Formula { when: Predicate::TRUE, asks };
-                Target { name: id.to_string(), configs, formula: Some(Arc::new(formula)) }
+                Target::satisfying(id, configs, formula)
             }
             None => self.satisfying(id, bad, asks),
         })
@@ -118,7 +116,7 @@ impl<'a> Reader<'a> {
 
     fn satisfying(&self, id: &str, when: Predicate, asks: Asks) -> Target {
         let configs = vec![Config::new(Shared(0), Bag::new())];
-        Target { name: id.to_string(), configs, formula: Some(Arc::new(Formula { when, asks })) }
+        Target::satisfying(id, configs, Formula { when, asks })
     }
 
     fn formula(&self, e: &Element) -> Refused<Predicate> {
@@ -403,7 +401,7 @@ mod tests {
     fn always_is_never_not() {
         let safe = le(&tokens(&["p"]), &n(1));
         let found = target(&format!("<all-paths><globally>{safe}</globally></all-paths>")).unwrap();
-        assert_eq!(found.formula.as_ref().unwrap().asks, Asks::Always);
+        assert_eq!(found.asks().unwrap().clone(), Asks::Always);
         assert_eq!(smallest(found), [[2, 0, 0]]);
     }
 
@@ -445,9 +443,9 @@ mod tests {
     #[test]
     fn bounds_are_about_sums() {
         let bound = "<place-bound><place>q</place><place>p</place></place-bound>";
-        let asks = target(bound).unwrap().formula.unwrap().asks.clone();
+        let asks = target(bound).unwrap().asks().unwrap().clone();
         assert_eq!(asks, Asks::Largest(vec![(Local(0), 1), (Local(1), 1)]));
-        let asks = target("<place-bound/>").unwrap().formula.unwrap().asks.clone();
+        let asks = target("<place-bound/>").unwrap().asks().unwrap().clone();
         assert_eq!(asks, Asks::Largest(Vec::new()), "which is 0");
     }
 

@@ -423,8 +423,11 @@ fn exact(net: &Net<'_>, conjunction: &Conjunction) -> Target {
     let threads: Bag = conditions.iter().filter(|c| c.low > 0).map(|c| (local(c.var), c.low)).collect();
     let most = |c: &Condition| Some(Predicate::AtLeast(vec![(local(c.var), -1)], -i64::from(c.high?)));
     let when = Predicate::all(conditions.iter().filter_map(most).collect());
-    let formula = (when != Predicate::TRUE).then(|| Arc::new(Formula { when, asks: Asks::Target }));
-    Target { name, configs: vec![Config::new(Shared(0), threads)], formula }
+    let configs = vec![Config::new(Shared(0), threads)];
+    match when == Predicate::TRUE {
+        true => Target::covering(name, configs),
+        false => Target::satisfying(name, configs, Formula { when, asks: Asks::Target }),
+    }
 }
 
 /// Adds a rule that puts one token on `goal`, once, when the marking is exactly the target; nothing

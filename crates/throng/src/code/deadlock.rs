@@ -9,8 +9,10 @@ use throng_engine::hunt::breadth_first::{Found, search};
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Concrete;
 use throng_goto_check::lock_order::{Order, check_order, order};
+use throng_model::Config;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
+use throng_model::property::Property;
 use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 
 /// What answers of this kind are signed with.
@@ -51,20 +53,22 @@ impl Algorithm for Proved {
     }
 }
 
-/// What the target is called until it is answered: what is called `deadlock` the library answers
-/// itself, without these engines and without knowing that a thread that an assumption stops does
-/// not wait.
-const ASKED: &str = "deadlock of C";
+/// The question about deadlocks, as one about configurations to cover: these engines answer it, and
+/// not the library, which does not know that a thread that an assumption stops does not wait.
+fn target(configs: Vec<Config>) -> Target {
+    let property = Property::Deadlock;
+    Target { property: Some(Arc::new(property.clone())), ..Target::covering(property.name(), configs) }
+}
 
 /// Asks about deadlocks that are ruled out.
 pub(super) fn ask(problem: &mut Problem) {
-    problem.targets.push(Target::covering(ASKED, Vec::new()));
+    problem.targets.push(target(Vec::new()));
 }
 
-/// Gives the answer its name; returns whether the order of locks is its proof.
+/// Returns whether the order of locks is the proof of the answer, and says what it takes for
+/// granted.
 pub(super) fn report(outcome: &mut Outcome) -> bool {
     let ordered = outcome.answer.by.contains(&Some(NAME));
-    outcome.problem.targets.iter_mut().filter(|t| t.name == ASKED).for_each(|t| t.name = "deadlock".into());
     ordered
 }
 
@@ -91,7 +95,7 @@ pub(super) fn also<'a>(
         Verdict::Unsafe(trace) => vec![trace.end().clone()],
         _ => Vec::new(),
     };
-    problem.targets.push(Target::covering(ASKED, configs));
+    problem.targets.push(target(configs));
     Box::new(WithDeadlock { others, verdict, statistics })
 }
 

@@ -9,15 +9,15 @@ use crate::outcome::Outcome;
 use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::HuntFirst;
 use throng_goto::program::Start;
-use throng_goto::question::MEMORY_SAFETY;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Target};
+use throng_model::property::Property;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 use throng_model::{Bag, Config};
 
 /// Returns the target of memory errors where memory safety is not asked for.
 fn target(posed: &Posed) -> Target {
-    Target::covering(MEMORY_SAFETY, vec![Config::new(posed.model.memory_error(), Bag::new())])
+    Target::of(Property::MemorySafety, vec![Config::new(posed.model.memory_error(), Bag::new())])
 }
 
 /// A run that ends in a memory error is one of memory safety; what was asked is then not known.

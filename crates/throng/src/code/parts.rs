@@ -16,7 +16,8 @@ use throng_goto::program::Violation;
 use throng_goto::{Concrete, Question};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
-use throng_model::problem::{Initial, Problem, Target};
+use throng_model::problem::{Initial, Problem};
+use throng_model::property::Property;
 use throng_model::verdict::{Certificate, SourceProof, Taken, Trace, Unknown, Verdict};
 use throng_model::{
     Accessed, Bag, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits,
@@ -75,9 +76,11 @@ pub(super) fn answer(
             parts.push(found);
         } else {
             keep_runs(&mut found.outcome);
-            let names: Vec<&str> = found.outcome.problem.targets.iter().map(|t| t.name.as_str()).collect();
-            alone.retain(|q| !q.violations().iter().any(|&v| names.contains(&q.name(v).as_str())));
-            if !names.is_empty() {
+            let targets = &found.outcome.problem.targets;
+            let violated: Vec<&Property> = targets.iter().filter_map(|t| t.property.as_deref()).collect();
+            let is_answered = |q: &Question, v| q.property(v).is_some_and(|p| violated.contains(&&p));
+            alone.retain(|q| !q.violations().iter().any(|&v| is_answered(q, v)));
+            if !targets.is_empty() {
                 parts.push(found);
             }
         }
@@ -165,7 +168,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
         }
         for target in &outcome.problem.targets {
             let configs = target.configs.iter().map(lift).collect();
-            problem.targets.push(Target::covering(target.name.clone(), configs));
+            problem.targets.push(target.with_configs(configs));
         }
         let found = &outcome.answer;
         answer.verdicts.extend(found.verdicts.iter().map(|v| sum.verdict(n, v)));
@@ -299,6 +302,11 @@ impl Model for Sum {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    fn has_ended(&self, l: Local) -> bool {
+        let (model, l) = self.part(l.0);
+        model.has_ended(Local(l))
     }
 }
 

@@ -1,8 +1,8 @@
 //! A run as a C program that is forced through it.
 
 use throng_c::replay::{self, Ends};
-use throng_goto::question::MEMORY_SAFETY;
 use throng_goto::run::Run;
+use throng_model::property::Property;
 use throng_model::verdict::Verdict;
 
 use super::Answered;
@@ -31,9 +31,9 @@ pub(crate) fn replay(answered: &Answered) -> Option<Result<Replay, String>> {
         _ => None,
     });
     let (n, trace) = { runs }.next()?;
-    let ends = match part.outcome.problem.targets[n].name.as_str() {
-        "deadlock" => Ends::Stuck,
-        MEMORY_SAFETY => Ends::MemoryError,
+    let ends = match part.outcome.problem.targets[n].property.as_deref() {
+        Some(Property::Deadlock) => Ends::Stuck,
+        Some(Property::MemorySafety) => Ends::MemoryError,
         _ => Ends::Aborts,
     };
     let Some(run) = Run::of(&part.posed.model, trace) else {

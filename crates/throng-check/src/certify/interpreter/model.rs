@@ -499,7 +499,7 @@ impl SetStates for Interpreter {
         self.complete()
     }
 
-    fn obey(&self, _: Option<throng_model::Over>) {}
+    fn set_stop_check(&self, _: Option<throng_model::StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self

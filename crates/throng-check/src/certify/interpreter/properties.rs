@@ -1,14 +1,13 @@
 //! The properties in certificates about programs, as configurations to cover.
 
 use super::{Interpreter, Slot, To, Values, eval};
-use crate::certificate::Property;
 use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Variable};
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, Expr, ONE, ZERO};
 use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_each};
 use throng_lang::bp::types::bits_of;
-use throng_lang::property::{Part, Pattern, Together};
+use throng_lang::property::{Part, Pattern, Property, Together, nowhere};
 use throng_lang::source::Diagnostic;
 use throng_model::{Bag, Config, Local};
 
@@ -39,11 +38,11 @@ impl Interpreter {
             Property::ErrorLabel(label) => {
                 self.labelled(label)?.into_iter().map(|p| one(p, &free(p))).collect()
             }
-            Property::Mutex(text) => self.together(text, Together::exclusion).map_err(|d| d.message)?,
-            Property::AtMost(text) => self.together(text, Together::at_most).map_err(|d| d.message)?,
-            Property::Never(text) => self.together(text, Together::never).map_err(|d| d.message)?,
-            Property::Stuck(text) => self.together(text, Together::one_at).map_err(|d| d.message)?,
-            Property::Race(name) => self.races(name)?,
+            Property::Mutex(asked)
+            | Property::AtMost(asked)
+            | Property::Never(asked)
+            | Property::Stuck(asked) => self.together(asked).map_err(|d| d.message)?,
+            Property::Race(Some(name)) => self.races(name)?,
             Property::Invariant(text) => {
                 let e = bp::shared_expression(text, &self.program().shared, &self.program().globals)
                     .map_err(|d| d.message)?;
@@ -55,9 +54,7 @@ impl Interpreter {
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
-            Property::Covers(_) | Property::Satisfies(_) => {
-                return Err("a program's targets are given as text".into());
-            }
+            Property::Race(None) | Property::MemorySafety => return Err("this is asked of C".into()),
         })
     }
 
@@ -160,14 +157,9 @@ impl Interpreter {
     }
 
     /// Distinct threads match patterns at once.
-    fn together(
-        &self,
-        text: &str,
-        read: fn(&str) -> Result<Together, Diagnostic>,
-    ) -> Result<Vec<Config>, Diagnostic> {
-        let asked = read(text)?;
+    fn together(&self, asked: &Together) -> Result<Vec<Config>, Diagnostic> {
         let candidates: Result<Vec<_>, _> = asked.threads.iter().map(|p| self.matching(p)).collect();
-        let found = self.at_once(&candidates?, &asked);
+        let found = self.at_once(&candidates?, asked);
         found.ok_or_else(|| Diagnostic::whole("E614", "there are too many ways to choose threads"))
     }
 
@@ -247,7 +239,7 @@ impl Interpreter {
                 };
                 Ok((0..self.control.spots.len() as u32).filter(here).collect())
             }
-            _ => Err(place.nowhere()),
+            _ => Err(nowhere(place)),
         }
     }
 
@@ -268,7 +260,7 @@ impl Interpreter {
                 writes.push((spot, self.anything(spot)));
             }
         }
-        let asked = Together { threads: Vec::new(), outside_atomic: true };
+        let asked = Together { text: name.into(), threads: Vec::new(), outside_atomic: true };
         self.at_once(&[any, writes], &asked).ok_or_else(|| "there are too many accesses".into())
     }
 
