@@ -131,7 +131,7 @@ pub struct States {
 pub struct Answered {
     /// The name of the target.
     pub name: String,
-    /// What must not be reached.
+    /// The property that must not be reached.
     pub property: Property,
     /// Whether the property can be reached.
     pub verdict: Claim,
@@ -191,7 +191,8 @@ pub enum Condition {
 }
 
 impl Property {
-    /// What a target of a program asks, or one about deadlocks; certificates cannot express others.
+    /// Returns the property of a target of a program, or of one about deadlocks; certificates
+    /// cannot express others.
     pub fn of(target: &Target) -> Option<Property> {
         if target.what == What::Deadlock {
             return Some(Property::Deadlock);
@@ -211,7 +212,7 @@ impl Property {
         })
     }
 
-    /// Reads what is asked of a program; `None` if it is not in a program's words.
+    /// Returns the property of a program; `None` if it is about states instead.
     pub fn read(&self) -> Result<Option<Asks>, Diagnostic> {
         Ok(Some(match self {
             Property::Assertions => Asks::Assertions,

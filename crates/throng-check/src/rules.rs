@@ -196,8 +196,7 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
-            // What is bad of two targets with formulas is what is bad of one only if they agree on
-            // the rest.
+            // Targets with formulas share a check only if their configurations are equal.
             Verdict::Safe(certificate) => {
                 let configs = has_condition(target).then_some(&target.configs);
                 let kind = (target.is_deadlock(), target.is_stuck());
@@ -229,7 +228,7 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
     failing
 }
 
-/// Whether not all that covers a configuration of the target is bad.
+/// Returns whether some configuration that covers one of the target may not hit it.
 fn has_condition(target: &Target) -> bool {
     target.formula().is_some() && !target.is_upward_closed()
 }

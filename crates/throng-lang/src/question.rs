@@ -34,11 +34,11 @@ pub struct Question {
     pub prop: Option<PathBuf>,
     /// Labels that no thread may reach.
     pub error_labels: Vec<String>,
-    /// Places that no two threads may be at, see [`property::mutex`].
+    /// Places at which no two threads may be, see [`property::mutex`].
     pub mutex: Vec<String>,
-    /// Places, and how many threads may be there, see [`property::at_most`].
+    /// Places, and the maximum number of threads there, see [`property::at_most`].
     pub at_most: Vec<String>,
-    /// Threads that must not be there at once, see [`property::never`].
+    /// Combinations of threads that must not occur, see [`property::never`].
     pub never: Vec<String>,
     /// Shared variables that must have no data race: two threads about to access one, one of them
     /// to write.

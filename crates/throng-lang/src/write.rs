@@ -202,7 +202,7 @@ fn comment(text: &str) -> String {
 }
 
 /// Returns the origin of a step: `line 3: x>=1 -> …`.
-fn whence(table: &Table, edge: throng_model::Edge) -> String {
+fn origin_text(table: &Table, edge: throng_model::Edge) -> String {
     let place = throng_model::Describe::edge_place(table, edge);
     match place.line {
         0 => "a step".to_string(),
