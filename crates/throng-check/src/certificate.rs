@@ -133,7 +133,7 @@ pub struct Answered {
     pub name: String,
     /// The property that must not be reached.
     pub property: Property,
-    /// Whether the property can be reached.
+    /// The verdict about it.
     pub verdict: Claim,
     /// Index of its evidence.
     pub evidence: u32,
