@@ -39,7 +39,7 @@ pub enum Format {
     Spec,
     /// Petri net in XML: `.pnml`.
     Pnml,
-    /// C, before or after the preprocessor: `.c`, `.i`. Another crate reads it.
+    /// C, before or after preprocessing: `.c`, `.i`. Another crate reads it.
     C,
 }
 

@@ -412,7 +412,13 @@ impl Interpreter {
 
     /// Executes the acting thread's part. Backward, a new value that is free and never read need
     /// not be computed.
-    fn act(&self, m: &Move, plan: &Plan, values: &mut Values, backward: bool) -> Result<bool, Slot> {
+    fn execute_active(
+        &self,
+        m: &Move,
+        plan: &Plan,
+        values: &mut Values,
+        backward: bool,
+    ) -> Result<bool, Slot> {
         if let Some((e, value)) = plan.guard
             && eval(e, &|r| Self::read(plan, values, r, plan.base, None))? & mask(value) == 0
         {
@@ -461,7 +467,12 @@ impl Interpreter {
     }
 
     /// Executes a bystander's part; `base` is the first slot of its call.
-    fn attend(plan: &Plan, values: &mut Values, base: usize, backward: bool) -> Result<bool, Slot> {
+    fn execute_bystander(
+        plan: &Plan,
+        values: &mut Values,
+        base: usize,
+        backward: bool,
+    ) -> Result<bool, Slot> {
         let read = |values: &Values, r: &Ref| Self::read(plan, values, r, plan.base, Some(base));
         if let Some((e, value)) = plan.guard
             && is_other(e)
