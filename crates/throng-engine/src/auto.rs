@@ -3,7 +3,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `localise` (of programs; it refutes, too), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs; it refutes, too), then `equations`, then `backward` pruned by the invariants of `views` and `equations` |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from
@@ -52,10 +52,6 @@ impl Default for Auto {
 /// Ticks of the first round: a bug that is found at once does not wait for a proof attempt that
 /// fails.
 const FIRST_SHARE: u64 = 1 << 14;
-
-/// Triple views, which seldom decide anything and look at many steps before their first tick, wait
-/// for this one.
-const FIRST_SHARE_OF_TRIPLES: u64 = 1 << 16;
 
 /// Rounds with larger shares are late: what is found soon has been found. Only these are for two
 /// threads: most inputs are decided before, and what the second thread does until then would be
@@ -117,7 +113,6 @@ impl Algorithm for Auto {
         let mut refute = participants(&refuters, false);
         if problem.bound == Bound::Any {
             prove[0].weight = TURNS_OF_PAIRS;
-            prove.last_mut().into_iter().for_each(|triples| triples.first = FIRST_SHARE_OF_TRIPLES);
             prove[0].late = WEIGHT_OF_PAIRS;
             refute[0].late = WEIGHT_OF_EXPLICIT;
             // It resumes, too, and decides soon; but what needs most variables is rather for the
@@ -155,8 +150,6 @@ struct Participant<'a> {
     engine: &'a dyn Algorithm,
     /// Its side.
     proves: bool,
-    /// The smallest share with which it takes part.
-    first: u64,
     /// In early rounds.
     weight: u64,
     /// In late rounds.
@@ -167,7 +160,7 @@ struct Participant<'a> {
 
 impl<'a> Participant<'a> {
     fn new(engine: &'a dyn Algorithm, proves: bool, weight: u64) -> Participant<'a> {
-        Participant { engine, proves, first: 0, weight, late: weight, had: 0 }
+        Participant { engine, proves, weight, late: weight, had: 0 }
     }
 }
 
@@ -277,7 +270,7 @@ impl<'a> Portfolio<'a> {
                 let weight = if share > LAST_EARLY_SHARE { participant.late } else { participant.weight };
                 let (limits, work) = (self.limits.part(), share.saturating_mul(weight) / SHARE);
                 // Most engines start anew: the same again would find the same.
-                let waits = share < participant.first || work <= participant.had && share < u64::MAX;
+                let waits = work <= participant.had && share < u64::MAX;
                 if waits && !last {
                     return true;
                 }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use crate::equations::{System, rule_out};
 use crate::facts::Facts;
-use crate::views::triples::Triples;
 use throng_model::Config;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
@@ -20,7 +19,6 @@ use throng_model::verdict::{Certificate, Relative, Unknown};
 pub struct Pruning<'a> {
     problem: &'a Problem,
     facts: Arc<Facts>,
-    triples: Option<Arc<Triples>>,
     limits: &'a Limits,
     system: OnceCell<System>,
     /// Ticks spent on linear programs.
@@ -31,16 +29,10 @@ pub struct Pruning<'a> {
 
 impl<'a> Pruning<'a> {
     /// Prunes with these facts and what can be learned from them.
-    pub fn new(
-        problem: &'a Problem,
-        facts: Arc<Facts>,
-        triples: Option<Arc<Triples>>,
-        limits: &'a Limits,
-    ) -> Pruning<'a> {
+    pub fn new(problem: &'a Problem, facts: Arc<Facts>, limits: &'a Limits) -> Pruning<'a> {
         Pruning {
             problem,
             facts,
-            triples,
             limits,
             system: OnceCell::new(),
             spent: Cell::new(0),
@@ -53,23 +45,11 @@ impl<'a> Pruning<'a> {
         self.facts.rules_out(config)
     }
 
-    /// A part of `config` that triples rule out, if they do. To look at it instead of all of
-    /// `config` is sound, for it cannot be reached either, and so the search ends sooner: triples
-    /// rule out what leads to it, too.
-    pub fn generalise(&self, config: &Config) -> Option<Config> {
-        self.triples.as_ref()?.core(config)
-    }
-
     /// Whether what is known rules out `config`; may look for a new vector if the search has taken
     /// `ticks` so far.
     pub fn learns_to_rule_out(&self, config: &Config, ticks: u64) -> Result<bool, Unknown> {
         if self.rules_out(config) {
             return Ok(true);
-        }
-        // What leads to an element that triples rule out, they rule out as well: no vector is
-        // needed for it.
-        if self.generalise(config).is_some() {
-            return Ok(false);
         }
         let system = self.system.get_or_init(|| System::new(self.problem, &self.facts));
         let (tried, useful) = self.tried.get();
