@@ -5,7 +5,6 @@
 //! or call.
 
 mod bench;
-mod c;
 mod certify;
 mod check;
 mod checkpoint;
@@ -19,6 +18,7 @@ mod lsp;
 mod meter;
 mod mutate;
 mod reach;
+mod replay;
 mod serve;
 mod setup;
 mod several;
@@ -26,6 +26,7 @@ mod simulate;
 mod store;
 mod translate;
 mod vocabulary;
+mod witness;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,8 +36,8 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use bench::BenchArgs;
 use console::{Console, Failure};
-use throng::{CutoffMethod, Engine, Settings};
-use throng_lang::load::{Format, Reading};
+use throng::{CodeQuestion, Compiling, CutoffMethod, Engine, Settings};
+use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
 use vocabulary::OPTIONS;
@@ -598,18 +599,6 @@ struct FailureArgs {
     assertions: bool,
 }
 
-impl FailureArgs {
-    fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--overflow", self.overflow),
-            ("--locks", self.locks),
-            ("--memory-safety", self.memory_safety),
-            ("--assertions", self.assertions),
-        ];
-        all.iter().find(|(_, given)| *given).map(|(name, _)| *name)
-    }
-}
-
 /// Options that `check` has and `reach` has not; they are parsed so that they can be refused with a
 /// reason.
 #[derive(Debug, Args)]
@@ -720,38 +709,6 @@ enum Language {
     Goto,
 }
 
-impl CheckArgs {
-    /// A check that writes nothing but its answer.
-    fn plain(input: InputArgs, question: QuestionArgs, search: SearchArgs) -> CheckArgs {
-        CheckArgs {
-            input,
-            question,
-            search,
-            more: Vec::new(),
-            #[cfg(feature = "cluster")]
-            cluster: cluster::ClusterArgs::default(),
-            max_threads: None,
-            stop_at_first: false,
-            checkpoint: None,
-            checkpoint_every: None,
-            no_quotient: false,
-            no_check: false,
-            strict: false,
-            lint: false,
-            json: false,
-            html: None,
-            sarif: None,
-            replay: None,
-            replay_run: false,
-            witness: None,
-            certificate: None,
-            force: false,
-            reuse: None,
-            output: OutputArgs::default(),
-        }
-    }
-}
-
 impl InputArgs {
     fn reading(&self) -> Reading {
         Reading {
@@ -762,7 +719,53 @@ impl InputArgs {
             ..Reading::default()
         }
     }
+
+    /// Whether it is a program in C.
+    fn is_c(&self) -> bool {
+        matches!(format_of(&self.file, &self.reading()), Ok(Format::C))
+    }
+
+    /// How a program in C is compiled; `more`: its further files.
+    fn compiling(&self, more: &[PathBuf]) -> Compiling {
+        Compiling {
+            defines: self.define.clone(),
+            includes: self.include.clone(),
+            more: more.to_vec(),
+            ilp32: self.ilp32,
+        }
+    }
+
+    /// Refuses options that say nothing about an input of this kind.
+    fn refuse(&self) -> Result<(), Failure> {
+        let Ok(format) = format_of(&self.file, &self.reading()) else { return Ok(()) };
+        let given = [
+            ("-D", !self.define.is_empty(), format == Format::C, C_FILES),
+            ("-I", !self.include.is_empty(), format == Format::C, C_FILES),
+            ("--ilp32", self.ilp32, format == Format::C, C_FILES),
+            ("--lp64", self.lp64, format == Format::C, C_FILES),
+            ("--init-free", self.init_free, format == Format::Spec, "nets in files that end in .spec"),
+            ("--no-slot-reuse", self.no_slot_reuse, format == Format::Bp, "Boolean programs"),
+        ];
+        match given.iter().find(|(_, given, fits, _)| *given && !fits) {
+            Some((option, _, _, what)) => Err(Failure::Other(format!("`{option}` is for {what}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks what can be said of C beside the properties.
+    fn asking(&self, question: Question) -> Question {
+        let code = CodeQuestion {
+            entries: self.entry.clone(),
+            no_spurious: self.no_spurious,
+            whole_statements: self.whole_statements,
+            sequential: self.memory_model.is_some(),
+            ..question.code
+        };
+        Question { code, ..question }
+    }
 }
+
+const C_FILES: &str = "C: files that end in .c or .i";
 
 impl StartArgs {
     fn question(&self) -> Question {
@@ -784,10 +787,19 @@ impl QuestionArgs {
             mutex: self.mutex.clone(),
             at_most: self.at_most.clone(),
             never: self.never.clone(),
-            races: self.race.clone(),
+            races: self.race.iter().filter(|variable| !variable.is_empty()).cloned().collect(),
             deadlock: self.deadlock,
             stuck: self.stuck.clone(),
             invariants: self.invariant.clone(),
+            code: CodeQuestion {
+                data_race: self.race.iter().any(String::is_empty),
+                overflow: self.failures.overflow,
+                locks: self.failures.locks,
+                memory_safety: self.failures.memory_safety,
+                assertions: self.failures.assertions,
+                property: self.property.clone(),
+                ..CodeQuestion::default()
+            },
             ..self.start.question()
         }
     }
@@ -804,7 +816,7 @@ impl SearchArgs {
         let folder = store::Folder::new(path).map_err(|why| {
             Failure::Other(format!("--store: files cannot be kept in `{}`: {why}", path.display()))
         })?;
-        Ok(Limits::none().place(Some(Arc::new(folder))))
+        Ok(Limits::none().with_storage(Some(Arc::new(folder))))
     }
 
     fn settings(&self) -> Settings {

@@ -9,38 +9,13 @@ use std::io::{self, BufRead, Write};
 use throng::report::story::{self, Event, Situation};
 use throng::report::text;
 use throng_model::problem::{Bound, Initial, Problem};
+use throng_model::random::Random;
 use throng_model::thread_names::{ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Unknown};
 use throng_model::{Config, Local, Step, semantics};
 
-/// A small generator of pseudo-random numbers (SplitMix64): the same seed, the same walk, on every
-/// machine.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
 /// An event that is possible, the threads that take part, and the names of their states.
 pub type Possible<'a> = (Event, Vec<ThreadId>, Vec<&'a str>);
-
-impl Random {
-    /// A generator that starts from `seed`.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// The next 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `limit`, which must not be 0.
-    pub fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.bits()) * limit as u128) >> 64) as usize
-    }
-}
 
 /// A run so far.
 pub struct Walk<'a> {

@@ -15,6 +15,7 @@ pub fn laws(model: &dyn Model, configs: &[Config]) -> Result<usize, String> {
         let mut fired = Vec::new();
         semantics::successors(model, config, None, &mut fired).map_err(|why| why.to_string())?;
         tester.same_call_same_list(config)?;
+        tester.ended_threads_stay(config)?;
         tester.larger_can_do_more(config, configs, &fired)?;
         if model.predecessors().is_some() {
             tester.post_is_in_pre(config)?;
@@ -43,6 +44,16 @@ impl Tester<'_> {
         let once = (self.steps_from(config), self.steps_into(config));
         let again = (self.steps_from(config), self.steps_into(config));
         self.demand(once == again, || format!("the steps from or into {config:?} change between calls"))
+    }
+
+    /// A thread that has ended leads no step, and no step takes it along.
+    fn ended_threads_stay(&mut self, config: &Config) -> Result<(), String> {
+        let steps = self.steps_from(config);
+        for &(l, _) in config.threads.entries().iter().filter(|e| self.model.has_ended(e.0)) {
+            let moves = steps.iter().any(|step| step.take.count(l) > 0);
+            self.demand(!moves, || format!("a thread at {l:?} has ended, but moves from {config:?}"))?;
+        }
+        Ok(())
     }
 
     /// Whatever `config` can do, one thread more can do too, and ends with at least as much.

@@ -152,6 +152,10 @@ impl Model for Signals {
         None
     }
 
+    fn has_ended(&self, l: Local) -> bool {
+        self.table.has_ended(l) && self.woken(l).is_none()
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         Some(self)
     }

@@ -201,8 +201,7 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
         return Err(Failure::Other("--cluster is for `--engine distributed`".into()));
     }
     refuse(args)?;
-    let is_c = super::c::is_c(&args.input);
-    if is_c || !args.more.is_empty() || args.input.file == Path::new("-") {
+    if args.input.is_c() || !args.more.is_empty() || args.input.file == Path::new("-") {
         let why = "--cluster is for one Boolean program, system or net in a file";
         return Err(Failure::Other(why.into()));
     }
@@ -264,7 +263,7 @@ struct Work {
 
 /// Sends the command and its input to all other processes.
 fn ship(args: &CheckArgs, control: &Control) -> Result<(), Failure> {
-    let question = args.question.question();
+    let question = args.input.asking(args.question.question());
     let input = Input::open_as(&args.input.file, question.reading(args.input.reading()))?;
     let properties = Job::new(&input).question(question).property_file();
     let mut texts = Vec::new();
@@ -333,12 +332,12 @@ fn search_along(work: &[u8], control: &Arc<Control>) -> Result<(), Failure> {
     args.output.verbose = false;
     args.search.engine = Engine::Distributed;
     args.cluster.joined = Joined(Some(control.clone()));
-    let question = args.question.question();
+    let question = args.input.asking(args.question.question());
     let input = Input::open_as(&args.input.file, question.reading(args.input.reading()))?;
     let job = Job::new(&input).question(question).settings(settings(&args)).unchecked();
     let problem = &job.prepare()?.problem;
     drop(folder);
-    let parts = parts(&args, input.loaded(), problem)?;
+    let parts = parts(&args, input.loaded().ok_or_else(wrong)?, problem)?;
     job.check_by(&*engine(&args, parts), &args.search.limits()?)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,8 +13,8 @@ use clap::ColorChoice;
 
 use super::checkpoint::{Checkpoint, Kept};
 use super::meter::Meter;
-use super::{OutputArgs, files};
-use throng::{Error, Input, Job, Prepared};
+use super::{InputArgs, OutputArgs, files};
+use throng::{Error, Input, Job, Prepared, Remark};
 use throng_engine::checkpoint::Keeper;
 use throng_engine::{Progress, Watch};
 use throng_lang::load::{self, Reading, Rejected};
@@ -288,22 +288,30 @@ impl Console {
     }
 
     /// Reads the input of a command and shows its warnings.
-    pub fn open(&self, path: &Path, reading: Reading) -> Result<Input, Failure> {
-        files::was_read(path);
-        let input = Input::open_as(path, reading)?;
-        self.describe(&input);
-        Ok(input)
+    pub(super) fn open(&self, args: &InputArgs, reading: Reading) -> Result<Input, Failure> {
+        self.open_within(args, &[], reading, &Limits::none())?.map_err(|why| Error::Impossible(why).into())
     }
 
-    /// The same within limits; the inner result says which one was hit.
-    pub fn open_within(
+    /// The same within limits; the inner result says which one was hit. `more`: further files of
+    /// the same program.
+    pub(super) fn open_within(
         &self,
-        path: &Path,
+        args: &InputArgs,
+        more: &[PathBuf],
         reading: Reading,
         limits: &Limits,
     ) -> Result<Result<Input, Unknown>, Failure> {
-        files::was_read(path);
-        match Input::open_within(path, reading, limits) {
+        args.refuse()?;
+        files::was_read(&args.file);
+        let opened = match args.is_c() {
+            false => Input::open_within(&args.file, reading, limits),
+            true => {
+                let compiling = args.compiling(more);
+                compiling.files_beside(&args.file).iter().for_each(|file| files::was_read(file));
+                Input::open_c(&args.file, &compiling, limits)
+            }
+        };
+        match opened {
             Err(Error::Impossible(why)) => Ok(Err(why)),
             Err(error) => Err(error.into()),
             Ok(input) => {
@@ -315,18 +323,32 @@ impl Console {
 
     /// Shows the warnings about an input, and what it is.
     fn describe(&self, input: &Input) {
-        let loaded = input.loaded();
-        if !self.output.quiet {
-            self.diagnostics(&loaded.source, &loaded.warnings);
-        }
+        self.warn(&input.warnings().collect::<Vec<_>>());
         if self.output.verbose {
-            let what = match &loaded.input {
-                load::Input::Program(_) => loaded.format.description().to_string(),
-                load::Input::System(s) => {
-                    format!("{}, {} steps", loaded.format.description(), s.table.steps().len())
-                }
-            };
-            self.note(&format!("{}: {what}", loaded.source.name));
+            let what = input.format().description();
+            let steps = input.loaded().and_then(|loaded| match &loaded.input {
+                load::Input::Program(_) => None,
+                load::Input::System(s) => Some(format!(", {} steps", s.table.steps().len())),
+            });
+            self.note(&format!("{}: {what}{}", input.name(), steps.unwrap_or_default()));
+        }
+    }
+
+    /// Shows what the reader of a program takes for granted or leaves open, for commands whose
+    /// reports do not say so.
+    pub fn assume(&self, prepared: &Prepared) {
+        prepared.notes().iter().for_each(|note| self.note(&format!("note: {note}")));
+    }
+
+    /// Shows what is said beside a verdict.
+    pub fn remark(&self, remarks: &[Remark]) {
+        for remark in remarks {
+            match remark {
+                Remark::Round(what) if self.output.verbose => self.note(what),
+                Remark::Round(_) => {}
+                Remark::Misuse(what) => self.note(&format!("warning: {what}")),
+                other => self.note(&format!("note: {other}")),
+            }
         }
     }
 

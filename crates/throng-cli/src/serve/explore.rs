@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Asked, Found};
-use crate::simulate::{Random, Walk, start};
+use crate::simulate::{Walk, start};
+use throng_model::random::Random;
 use throng_model::verdict::Verdict;
 
 /// The longest walk.

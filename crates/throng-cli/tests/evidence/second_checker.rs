@@ -149,7 +149,7 @@ fn the_second_checker_reads_the_same_input() {
     for (name, input, certificate, first, then) in [
         ("weight.pnml", weight.as_str(), certificate("pnml", 2).to_string(), 10, "INVALID a view is missing"),
         ("reference.pnml", &reference, certificate("pnml", 1).to_string(), 10, "SKIPPED referencePlace"),
-        ("zero.spec", zero, infinite, 2, "UNREADABLE this is no certificate"),
+        ("zero.spec", zero, infinite, 2, "UNREADABLE this is not a certificate"),
     ] {
         let (input, certificate) =
             (scratch.file(name, input), scratch.file(&format!("{name}.json"), &certificate));

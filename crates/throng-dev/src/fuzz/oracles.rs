@@ -14,7 +14,7 @@ use super::{integers, questions, states};
 use crate::interpreter::{self, Naive};
 use throng::{Engine, Settings};
 use throng_check::certificate::write::{NOT_STANDING, Origin, document, write};
-use throng_check::certificate::{self, Document, Property};
+use throng_check::certificate::{self, Document};
 use throng_check::certify::interpreter::Interpreter;
 use throng_check::certify::{self, Fault};
 use throng_check::rules;
@@ -32,6 +32,7 @@ use throng_lang::write::{self, Written};
 use throng_lang::{configuration, pnml};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
+use throng_model::property::Property;
 use throng_model::unfold::unfold;
 use throng_model::verdict::{Unknown, Verdict};
 
@@ -381,10 +382,10 @@ fn naive_program(asked: &Asked<'_>, program: &Program, bound: Option<u32>) -> Ve
         let Some(found) = naive.search_within(&question, within as usize, label, invariant) else { break };
         let closed = !found.left_out && program.initial.is_some_and(|n| n <= within);
         for (claim, target) in claims.iter_mut().zip(targets) {
-            let steps = match target.name.split(' ').next() {
-                Some("assertions") => found.violated,
-                Some("error") => found.error_label,
-                Some("mutex") => found.mutex,
+            let steps = match target.property.as_deref() {
+                Some(Property::Assertions) => found.violated,
+                Some(Property::ErrorLabel(_)) => found.error_label,
+                Some(Property::Mutex(_)) => found.mutex,
                 _ => found.invariant,
             };
             match steps {
@@ -409,11 +410,10 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let model = model.ok_or_else(|| trouble("the interpreter does not take it".into()))?;
     let model = Arc::new(model);
     let mut targets = Vec::new();
-    for Target { name, .. } in &asked.problem.targets {
-        let property =
-            Property::of_name(name).ok_or_else(|| trouble(format!("what does `{name}` ask for?")))?;
-        let configs = model.bad(&property).map_err(trouble)?;
-        targets.push(Target::covering(name.clone(), configs));
+    for target in &asked.problem.targets {
+        let property = target.property.as_deref();
+        let property = property.ok_or_else(|| trouble(format!("what does `{}` ask for?", target.name)))?;
+        targets.push(target.with_configs(model.bad(property).map_err(trouble)?));
     }
     let own = Problem {
         initial: vec![model.initial(program.initial)],

@@ -75,6 +75,10 @@ impl Model for Masks {
     fn sets(&self) -> Option<&dyn SetStates> {
         Some(self)
     }
+
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
 }
 
 impl Transfers for Masks {
@@ -147,7 +151,7 @@ impl SetStates for Masks {
         self.post(s, l, out)
     }
 
-    fn obey(&self, _: Option<Over>) {}
+    fn set_stop_check(&self, _: Option<StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self

@@ -1,7 +1,7 @@
 //! Minimal elements of an upward-closed set.
 //!
-//! Elements are grouped by shared state; before two are compared, their sizes and a 64-bit
-//! signature of the classes of their threads must fit, which rules out nearly all pairs.
+//! Elements are grouped by shared state; two are compared only if their sizes and a 64-bit
+//! signature of the classes of their threads fit, which excludes nearly all pairs.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -23,7 +23,7 @@ struct Element {
 }
 
 impl<'a> Basis<'a> {
-    /// The empty set.
+    /// Creates the empty set.
     pub fn new(model: &'a dyn Model) -> Basis<'a> {
         Basis { model, groups: IndexMap::default(), len: 0 }
     }
@@ -91,7 +91,7 @@ impl<'a> Basis<'a> {
         removed
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn into_elements(self) -> Vec<Config> {
         self.groups.into_values().flatten().map(|e| e.config).collect()
     }

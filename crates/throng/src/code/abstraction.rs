@@ -1,24 +1,28 @@
 //! Predicate abstraction beside the engines that search real values: what proves programs for any
 //! number of threads.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::hunt::Hunt;
-use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
-use throng::report::plural;
-use throng_abstract::certificate::{self, Checked, Document, Stated};
+use super::Posed;
+use crate::error::Error;
+use crate::job::Job;
+use crate::outcome::{Outcome, Remark};
+use crate::report::plural;
+use throng_abstract::certificate::{self, Document, Stated};
 use throng_abstract::edges::is_proved;
 use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_abstract::variables::Variables;
+use throng_c::Loaded;
 use throng_check::certify::Fault;
+use throng_engine::hunt::Hunt;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Program;
 use throng_goto::model::{Concrete, Remarks};
 use throng_goto::program::{BinOp, Expr, Instr};
 use throng_lang::load::Rejected;
+use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
@@ -28,23 +32,6 @@ const NAME: &str = "abstraction";
 /// How long it may take alone if there is no limit.
 const ALONE: Duration = Duration::from_secs(60);
 
-/// What a valid certificate shows.
-pub(in super::super) struct Shown {
-    /// The properties that cannot be violated.
-    pub(in super::super) properties: Vec<String>,
-    /// How, in words.
-    pub(in super::super) how: String,
-    /// How many predicates and facts it has.
-    pub(in super::super) sizes: (usize, usize),
-    /// Where threads start.
-    pub(in super::super) initial: String,
-    /// What it takes for granted.
-    pub(in super::super) assumptions: Vec<String>,
-}
-
-/// What a certificate was found to be.
-pub(in super::super) type Certification = Result<Shown, Fault>;
-
 /// An attempt at a proof by abstraction, and what came of it.
 pub(super) struct Attempt {
     loaded: Loaded,
@@ -53,7 +40,6 @@ pub(super) struct Attempt {
     /// It goes first, because its certificate is asked for or only one thread may work.
     first: bool,
     checks: bool,
-    verbose: bool,
     found: Mutex<Found>,
 }
 
@@ -71,11 +57,11 @@ struct Found {
 }
 
 impl Attempt {
-    pub(super) fn new(loaded: &Loaded, args: &CheckArgs, verbose: bool) -> Result<Attempt, Failure> {
-        let first = args.certificate.is_some() || super::settings(args).jobs == 1;
-        let offered = offered(loaded)?;
-        let (loaded, checks) = (loaded.clone(), !args.no_check);
-        Ok(Attempt { loaded, offered, first, checks, verbose, found: Mutex::default() })
+    pub(super) fn new(job: &Job<'_>, posed: &Posed) -> Result<Attempt, Error> {
+        let first = job.certifiable || job.settings.jobs == 1;
+        let (loaded, checks) = (posed.loaded.clone(), job.checks);
+        let offered = offered(&loaded)?;
+        Ok(Attempt { loaded, offered, first, checks, found: Mutex::default() })
     }
 
     /// Whether it can answer what is asked.
@@ -167,24 +153,24 @@ impl Attempt {
     }
 
     /// Says what became of it, and what a proof takes for granted.
-    pub(super) fn report(&self, outcome: &mut Outcome, console: &Console) {
+    pub(super) fn report(&self, outcome: &mut Outcome) {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.verbose {
-            found.rounds.iter().for_each(|round| console.note(round));
-        }
+        outcome.remarks.extend(found.rounds.iter().cloned().map(Remark::Round));
         let proved = found.document.is_some() && outcome.is_safe();
         if proved {
             for assumption in assumed(&self.loaded.query.program, found.document.as_ref()) {
-                if !outcome.assumptions.iter().any(|a| a == assumption) {
-                    outcome.assumptions.push(assumption.into());
+                if !outcome.assumptions.contains(&assumption) {
+                    outcome.assumptions.push(assumption);
                 }
             }
         }
-        if let Some(said) =
-            found.said.as_ref().filter(|_| proved || !outcome.is_safe() && !outcome.is_unsafe())
-        {
-            console.note(&format!("note: {said}"));
-        }
+        let open = !outcome.is_safe() && !outcome.is_unsafe();
+        outcome.remarks.extend(found.said.clone().filter(|_| proved || open).map(Remark::Abstraction));
+    }
+
+    /// Returns the certificate of the proof, if there is one.
+    pub(super) fn document(&self) -> Option<Document> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).document.clone()
     }
 
     /// Returns whether the proof takes for granted that accesses stay inside their objects.
@@ -199,36 +185,10 @@ impl Attempt {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         (found.document.is_some() && outcome.is_safe()).then(|| found.remarks.clone())
     }
-
-    /// Writes the certificate, if there is one.
-    pub(super) fn write(&self, path: &Path, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(document) = found.document.as_ref().filter(|_| outcome.is_safe()) else {
-            console.note(&format!("note: no certificate was written: {}", no_certificate(outcome)));
-            return Ok(());
-        };
-        let text = serde_json::to_string(document).map_err(|why| Failure::Other(why.to_string()))?;
-        files::replace(path, &(text + "\n"))
-    }
-}
-
-/// Why there is no certificate.
-fn no_certificate(outcome: &Outcome) -> String {
-    if outcome.is_unsafe() {
-        return "there is a run into a violation, which --replay and --witness write".into();
-    }
-    if !outcome.is_safe() {
-        return "not everything was proved".into();
-    }
-    let by = match outcome.answered_by() {
-        by if by == "locksets" => "by locksets".to_string(),
-        by => format!("by a search ({by})"),
-    };
-    format!("the proof is {by}; of C programs, proofs by abstraction and by the order of locks have one")
 }
 
 /// The predicates that a file offers.
-fn offered(loaded: &Loaded) -> Result<Vec<Predicate>, Failure> {
+fn offered(loaded: &Loaded) -> Result<Vec<Predicate>, Error> {
     if !throng_abstract::offered::offers(&loaded.query.source) {
         return Ok(Vec::new());
     }
@@ -264,11 +224,10 @@ fn where_stuck(round: &Round) -> String {
     text
 }
 
-/// What a proof takes for granted.
-fn assumed(program: &Program, document: Option<&Document>) -> Vec<&'static str> {
+/// Returns what a proof takes for granted.
+pub(super) fn assumed(program: &Program, document: Option<&Document>) -> Vec<Assumption> {
     let bounds = document.is_some_and(|d| d.trusts_bounds);
-    let all =
-        [(wraps(program), "signed integers wrap around"), (bounds, "accesses to arrays stay inside them")];
+    let all = [(wraps(program), Assumption::Wraps), (bounds, Assumption::WithinArrays)];
     all.into_iter().filter(|a| a.0).map(|a| a.1).collect()
 }
 
@@ -327,14 +286,14 @@ fn words(predicates: &[String], facts: &[String]) -> String {
 
 /// Abstraction beside short hunts and another engine, or before them. The hunts come to their end
 /// also if there is a proof, so that what is said beside it does not depend on who was faster.
-pub(super) struct WithAbstraction {
+pub(super) struct WithAbstraction<'a> {
     pub(super) hunt: Option<Hunt>,
-    pub(super) then: Box<dyn Algorithm + Send>,
+    pub(super) then: Box<dyn Algorithm + 'a>,
     pub(super) attempt: Arc<Attempt>,
     pub(super) model: Arc<Concrete>,
 }
 
-impl WithAbstraction {
+impl WithAbstraction<'_> {
     fn hunt(&self, problem: &Problem, limits: &Limits) -> Option<Answer> {
         let met = self.hunt.as_ref().and_then(|hunt| hunt.run(problem, limits));
         self.attempt.note(|found| found.remarks = self.model.remarks());
@@ -372,7 +331,7 @@ impl WithAbstraction {
     }
 }
 
-impl Algorithm for WithAbstraction {
+impl Algorithm for WithAbstraction<'_> {
     fn name(&self) -> &'static str {
         self.then.name()
     }
@@ -415,50 +374,26 @@ impl Algorithm for WithAbstraction {
     }
 }
 
-/// The abstract program at the end of the loop.
-pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Result<String, Failure> {
+/// Returns the abstract program at the end of the loop; `round` hears of each round.
+pub(super) fn program(
+    loaded: &Loaded,
+    limits: &Limits,
+    round: &mut dyn FnMut(&str),
+) -> Result<String, Error> {
     let offered = offered(loaded)?;
     let mut last = String::new();
-    let mut watch = |round: &Round| {
-        console.note(&line(round));
-        last.clone_from(&round.program);
+    let mut watch = |r: &Round| {
+        round(&line(r));
+        last.clone_from(&r.program);
     };
-    match attempt(&loaded.query.program, &offered, limits, &mut watch) {
-        Ok(_) => {}
-        Err(why) => console.note(&format!("note: {why}")),
-    }
-    match last.is_empty() {
-        true => Err(Failure::Other("no abstraction was finished".into())),
-        false => Ok(last),
-    }
-}
-
-/// Checks a certificate about a program: the properties that it shows.
-pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certification {
-    let document = certificate::read(bytes)?;
-    let checked = certificate::check(&loaded.query, &document, limits)?;
-    let limited = limited(loaded)?;
-    let mut assumptions = loaded.query.assumptions(&Default::default());
-    assumptions.extend(assumed(&loaded.query.program, Some(&document)).into_iter().map(String::from));
-    let initial = loaded.query.problem().initial_text;
-    let Checked { predicates, facts } = checked;
-    let how = format!(
-        "by abstraction, {}, {}{limited}",
-        plural(predicates as u64, "predicate"),
-        plural(facts as u64, "fact")
-    );
-    Ok(Shown { properties: document.safe, how, sizes: (predicates, facts), initial, assumptions })
-}
-
-/// What a certificate about a program is limited to, behind the words that say how it proves; none
-/// stands if the program calls what is not defined.
-pub(super) fn limited(loaded: &Loaded) -> Result<&'static str, Fault> {
-    let undefined: Vec<&str> = loaded.query.undefined().collect();
-    match undefined.is_empty() {
-        true if loaded.query.only_sequential() => Ok(", under sequential consistency"),
-        true => Ok(""),
-        false => {
-            Err(Fault::Invalid(format!("the program calls what is not defined: {}", undefined.join(", "))))
+    let done = attempt(&loaded.query.program, &offered, limits, &mut watch);
+    match (done, last.is_empty()) {
+        (Err(why), true) => Err(Error::Impossible(why)),
+        (Ok(_), true) => Err(Error::Unsuitable("no abstraction was finished".into())),
+        (Err(why), false) => {
+            round(&format!("note: {why}"));
+            Ok(last)
         }
+        (Ok(_), false) => Ok(last),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Loaded, Outcome};
+use super::Posed;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::program::Violation;
 use throng_goto_check::locksets::{check, locksets};
@@ -11,16 +11,16 @@ use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, SourceProof, Verdict};
 
 /// What answers of this kind are signed with.
-const NAME: &str = "locksets";
+pub(super) const NAME: &str = "locksets";
 
-/// How many accesses were compared, if only races are asked for and the sets rule them out; that
-/// was checked.
-pub(super) fn prove(loaded: &Loaded) -> Option<usize> {
-    let only_races = loaded.query.program.asked == [Violation::Race] && !loaded.query.question.deadlock;
-    if !only_races {
+/// Returns how many accesses were compared, if only races are asked for and the sets rule them out;
+/// that was checked.
+pub(super) fn prove(posed: &Posed) -> Option<usize> {
+    let program = posed.program();
+    if program.asked != [Violation::Race] || posed.loaded.query.question.deadlock {
         return None;
     }
-    check(&loaded.query.program, &locksets(&loaded.query.program)).ok()
+    check(program, &locksets(program)).ok()
 }
 
 /// The answer of such a proof, which compared so many accesses.
@@ -57,12 +57,4 @@ pub(super) fn answer(problem: &Problem, name: &'static str, proof: SourceProof) 
     answer.by = vec![Some(name); problem.targets.len()];
     answer.checked = true;
     answer
-}
-
-/// What such a proof takes for granted.
-pub(super) const ASSUMED: &str = "the program makes no memory error";
-
-/// Says what such a proof takes for granted.
-pub(super) fn report(outcome: &mut Outcome) {
-    outcome.assumptions.push(ASSUMED.into());
 }

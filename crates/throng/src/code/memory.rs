@@ -1,32 +1,35 @@
 //! Memory errors that a search meets: they are violations of a property of their own, whatever was
 //! asked.
 
-use super::hunt::{Hunt, HuntFirst};
-use super::{CheckArgs, Console, Failure, Outcome, Read, settings};
-use throng::Job;
+use super::Posed;
+use super::check::{hunt, searching, unsure_run};
+use crate::error::Error;
+use crate::job::Job;
+use crate::outcome::Outcome;
 use throng_engine::gave_up::GaveUp;
+use throng_engine::hunt::HuntFirst;
 use throng_goto::program::Start;
-use throng_goto::question::MEMORY_SAFETY;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Target};
+use throng_model::property::Property;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 use throng_model::{Bag, Config};
 
 /// Returns the target of memory errors where memory safety is not asked for.
-fn target(read: &Read) -> Target {
-    Target::covering(MEMORY_SAFETY, vec![Config::new(read.model.memory_error(), Bag::new())])
+fn target(posed: &Posed) -> Target {
+    Target::of(Property::MemorySafety, vec![Config::new(posed.model.memory_error(), Bag::new())])
 }
 
 /// A run that ends in a memory error is one of memory safety; what was asked is then not known.
-pub(super) fn name(read: &Read, outcome: &mut Outcome) {
-    let error = read.model.memory_error();
+pub(super) fn name(posed: &Posed, outcome: &mut Outcome) {
+    let error = posed.model.memory_error();
     let ends = |v: &Verdict| matches!(v, Verdict::Unsafe(trace) if trace.end().shared == error);
     if let Some(n) = outcome.answer.verdicts.iter().position(ends) {
         let fewest = outcome.answer.fewest.get(n).copied().unwrap_or(false);
         let by = outcome.answer.by.get(n).copied().flatten();
         if let Verdict::Unsafe(trace) = outcome.answer.verdicts[n].clone() {
             outcome.answer.verdicts.iter_mut().filter(|v| ends(v)).for_each(|v| *v = behind());
-            put_first(read, outcome, trace, by, fewest);
+            put_first(posed, outcome, trace, by, fewest);
         }
     }
 }
@@ -37,8 +40,8 @@ fn behind() -> Verdict {
     Verdict::Unknown(Unknown::Unsure(why.into()))
 }
 
-fn put_first(read: &Read, outcome: &mut Outcome, run: Trace, by: Option<&'static str>, fewest: bool) {
-    outcome.problem.targets.insert(0, target(read));
+fn put_first(posed: &Posed, outcome: &mut Outcome, run: Trace, by: Option<&'static str>, fewest: bool) {
+    outcome.problem.targets.insert(0, target(posed));
     outcome.answer.verdicts.insert(0, Verdict::Unsafe(run));
     outcome.answer.by.insert(0, by);
     outcome.answer.fewest.insert(0, fewest);
@@ -46,36 +49,33 @@ fn put_first(read: &Read, outcome: &mut Outcome, run: Trace, by: Option<&'static
 
 /// Looks for a memory error in short, where a proof takes for granted that there is none.
 pub(super) fn refute(
-    args: &CheckArgs,
-    read: &Read,
+    job: &Job<'_>,
+    posed: &Posed,
     outcome: &mut Outcome,
-    console: &Console,
     limits: &Limits,
-) -> Result<(), Failure> {
-    if !read.loaded.query.program.memory_errors {
+) -> Result<(), Error> {
+    if !posed.program().memory_errors {
         return Ok(());
     }
-    let mut problem = read.problem.clone();
-    problem.targets = vec![target(read)];
+    let mut problem = posed.problem.clone();
+    problem.targets = vec![target(posed)];
     let nothing = GaveUp(Unknown::Inconclusive("no memory error was met".into()));
     // Where any number of threads start, a few of them are tried.
-    if problem.bound == Bound::Any && matches!(read.loaded.query.program.start, Start::Any(_)) {
+    if problem.bound == Bound::Any && matches!(posed.program().start, Start::Any(_)) {
         problem.bound = Bound::Threads(3);
     }
-    let hunt = Hunt::new(&read.loaded.query.program, problem.bound);
+    let hunt = hunt(posed.program(), problem.bound);
     let engine = HuntFirst { hunt, then: Box::new(nothing) };
-    let job =
-        Job::of(problem).read_from(read.loaded.query.source.clone()).settings(settings(args)).watch(console);
-    let found = job.check_by(&engine, limits)?;
+    let found = searching(job, posed, problem).check_by(&engine, limits)?;
     let Some(run) = found.trace() else { return Ok(()) };
-    match super::unsure_run(read, 0, run) {
+    match unsure_run(posed, 0, run) {
         Some(why) => {
             let why = format!("memory safety is taken for granted, though {why}");
             outcome.answer.verdicts.fill(Verdict::Unknown(Unknown::Unsure(why)));
         }
         None => {
             outcome.answer.verdicts.fill_with(behind);
-            put_first(read, outcome, run.clone(), Some("explicit"), false);
+            put_first(posed, outcome, run.clone(), Some("explicit"), false);
         }
     }
     Ok(())

@@ -5,19 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Concrete, Console, Failure, Loaded, Outcome, files};
-use throng_c::replay::{self, Ends};
-use throng_goto::question::MEMORY_SAFETY;
-use throng_goto::run::Run;
-use throng_model::verdict::Verdict;
+use super::console::{Console, Failure};
+use super::files;
+use throng::{Outcome, Replay};
 
 /// How long the compiler and the program may take. The program ends by itself if it does not go on.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// What became of a replay that was asked for.
 pub(super) enum Saved {
-    /// It ends like this.
-    Written(Ends),
+    /// It was written.
+    Written(Replay),
     /// There is no run into a violation.
     NoRun,
     /// There is a run that cannot be replayed, and why.
@@ -25,58 +23,34 @@ pub(super) enum Saved {
 }
 
 /// Writes the program, if there is a run for one, and says what became of it.
-pub(super) fn write(
-    path: &Path,
-    compile: bool,
-    loaded: &Loaded,
-    model: &Concrete,
-    outcome: &Outcome,
-    console: &Console,
-) -> Result<(), Failure> {
-    console.note(&match save(path, loaded, model, outcome)? {
+pub(super) fn write(path: &Path, compile: bool, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
+    console.note(&match save(path, outcome)? {
         Saved::NoRun => "note: no replay was written: there is no run into a violation".into(),
         Saved::Refused(why) => format!("note: no replay was written: {why}"),
-        Saved::Written(ends) if compile => format!("replay:  {}", run_it(path, ends)),
-        Saved::Written(ends) => format!(
+        Saved::Written(replay) if compile => format!("replay:  {}", run_it(path, &replay)),
+        Saved::Written(replay) => format!(
             "note: the run is in {0}, which was not run (`--replay-run` does that): cc {1} {0} && ./a.out",
             path.display(),
-            flags(ends).join(" ")
+            flags(&replay).join(" ")
         ),
     });
     Ok(())
 }
 
 /// Writes the program, if there is a run for one that can be replayed.
-pub(super) fn save(
-    path: &Path,
-    loaded: &Loaded,
-    model: &Concrete,
-    outcome: &Outcome,
-) -> Result<Saved, Failure> {
-    let found = outcome.answer.verdicts.iter().enumerate().find_map(|(n, v)| match v {
-        Verdict::Unsafe(trace) => Some((n, trace)),
-        _ => None,
-    });
-    let Some((n, trace)) = found else { return Ok(Saved::NoRun) };
-    let ends = match outcome.problem.targets[n].name.as_str() {
-        "deadlock" => Ends::Stuck,
-        MEMORY_SAFETY => Ends::MemoryError,
-        _ => Ends::Aborts,
-    };
-    let Some(run) = Run::of(model, trace) else {
-        return Ok(Saved::Refused("the threads of the run cannot be told apart".into()));
-    };
-    match replay::write(loaded, &run, ends) {
-        Ok(text) => files::replace(path, &text).map(|()| Saved::Written(ends)),
-        Err(why) => Ok(Saved::Refused(why)),
+pub(super) fn save(path: &Path, outcome: &Outcome) -> Result<Saved, Failure> {
+    match outcome.replay() {
+        None => Ok(Saved::NoRun),
+        Some(Err(why)) => Ok(Saved::Refused(why)),
+        Some(Ok(replay)) => files::replace(path, &replay.text).map(|()| Saved::Written(replay)),
     }
 }
 
 /// How the program is compiled. A compiled program goes on after most memory errors, unless it
 /// looks for them.
-fn flags(ends: Ends) -> Vec<&'static str> {
+fn flags(replay: &Replay) -> Vec<&'static str> {
     let mut flags = vec!["-pthread", "-w"];
-    if ends == Ends::MemoryError {
+    if replay.needs_sanitizer() {
         flags.extend(["-g", "-fsanitize=address"]);
     }
     flags
@@ -84,18 +58,18 @@ fn flags(ends: Ends) -> Vec<&'static str> {
 
 /// Compiles the program in a temporary directory and runs it: whether it ends in the violation, and
 /// how it ends.
-pub(super) fn run_it(path: &Path, ends: Ends) -> String {
+pub(super) fn run_it(path: &Path, replay: &Replay) -> String {
     // What the program, or what looks for memory errors, says before it aborts for a reason of its
     // own.
-    let is_reason = |line: &&str| match ends {
-        Ends::MemoryError => line.contains("ERROR: AddressSanitizer"),
-        _ => line.starts_with("replay: thread "),
+    let is_reason = |line: &&str| match replay.needs_sanitizer() {
+        true => line.contains("ERROR: AddressSanitizer"),
+        false => line.starts_with("replay: thread "),
     };
-    match compile_and_run(path, ends) {
+    match compile_and_run(path, replay) {
         Ok(Ended { how, said, aborted }) => {
             let reason = said.lines().find(is_reason).filter(|_| aborted);
             let word = if reason.is_some() { "reproduced" } else { "NOT reproduced" };
-            let said = match reason.filter(|_| ends == Ends::MemoryError) {
+            let said = match reason.filter(|_| replay.needs_sanitizer()) {
                 Some(line) => line.to_string(),
                 None => said.trim_end().replace('\n', "\n         "),
             };
@@ -113,7 +87,7 @@ struct Ended {
     aborted: bool,
 }
 
-fn compile_and_run(path: &Path, ends: Ends) -> Result<Ended, String> {
+fn compile_and_run(path: &Path, replay: &Replay) -> Result<Ended, String> {
     let compiler = std::env::var("CC").ok().filter(|c| !c.trim().is_empty()).unwrap_or_else(|| "cc".into());
     let mut words = compiler.split_whitespace();
     let folder = std::env::temp_dir().join(format!("throng-replay-{}", std::process::id()));
@@ -121,7 +95,7 @@ fn compile_and_run(path: &Path, ends: Ends) -> Result<Ended, String> {
     let program = folder.join("replay");
     let source = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let mut compile = Command::new(words.next().unwrap_or("cc"));
-    compile.args(words).args(flags(ends)).arg("-o").arg(&program).arg(source);
+    compile.args(words).args(flags(replay)).arg("-o").arg(&program).arg(source);
     let done = limited(compile).and_then(|(status, ended)| match status.is_some_and(|s| s.success()) {
         true => {
             let mut run = Command::new(&program);

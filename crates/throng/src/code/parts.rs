@@ -1,18 +1,24 @@
 //! Several questions in one call. Each is searched on its own, because a violation of one ends a
 //! run, and what lies behind it is not seen; then the answers are put side by side.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::abstraction::Attempt;
-use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, locksets};
+use super::check::{Search, decide, searching};
+use super::{Posed, deadlock};
+use crate::error::Error;
+use crate::job::Job;
+use crate::outcome::Outcome;
 use throng_engine::Answer;
+use throng_engine::gave_up::GaveUp;
 use throng_goto::model::Remarks;
 use throng_goto::program::Violation;
 use throng_goto::{Concrete, Question};
+use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
-use throng_model::problem::{Initial, Problem, Target};
-use throng_model::verdict::{Certificate, SourceProof, Taken, Trace, Verdict};
+use throng_model::problem::{Initial, Problem};
+use throng_model::property::Property;
+use throng_model::verdict::{Certificate, SourceProof, Taken, Trace, Unknown, Verdict};
 use throng_model::{
     Accessed, Bag, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits,
     Transfers,
@@ -20,34 +26,40 @@ use throng_model::{
 
 /// A question, alone, and its answer.
 pub(super) struct Part {
-    pub(super) read: Read,
+    pub(super) posed: Posed,
     pub(super) outcome: Outcome,
-    abstraction: Arc<Attempt>,
+    pub(super) abstraction: Arc<Attempt>,
 }
 
 impl Part {
-    /// What to say beside the answer.
+    /// Returns what to say beside the answer.
     pub(super) fn remarks(&self) -> Remarks {
-        self.abstraction.remarks(&self.outcome).unwrap_or_else(|| self.read.model.remarks())
+        self.abstraction.remarks(&self.outcome).unwrap_or_else(|| self.posed.model.remarks())
     }
+}
+
+/// Returns each question of a program alone: those that are answered at once with others of the
+/// kind, where none is violated, and the others.
+pub(super) fn questions(posed: &Posed) -> (Vec<Question>, Vec<Question>) {
+    let mut questions = posed.loaded.query.question.singles();
+    if !posed.program().asked.contains(&Violation::Assertion) {
+        questions.retain(|q| !q.violations().contains(&Violation::Assertion));
+    }
+    questions.into_iter().partition(is_plain)
 }
 
 /// Answers each thing that is asked.
 pub(super) fn answer(
-    args: &CheckArgs,
-    read: Read,
-    console: &Console,
+    job: &Job<'_>,
+    search: Search<'_>,
+    posed: Posed,
     limits: &Limits,
-) -> Result<Vec<Part>, Failure> {
-    let mut questions = read.loaded.query.question.singles();
-    if !read.loaded.query.program.asked.contains(&Violation::Assertion) {
-        questions.retain(|q| !q.violations().contains(&Violation::Assertion));
-    }
-    if questions.len() < 2 {
-        return Ok(vec![part(args, read, console, limits)?]);
+) -> Result<Vec<Part>, Error> {
+    let (plain, others) = questions(&posed);
+    if plain.len() + others.len() < 2 {
+        return Ok(vec![part(job, search, posed, limits)?]);
     }
     let mut parts = Vec::new();
-    let (plain, others): (Vec<Question>, Vec<Question>) = questions.into_iter().partition(is_plain);
     let mut left = (plain.len() + others.len()) as u32 + 1;
     let mut share = |limits: &Limits| {
         let part = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / left));
@@ -57,25 +69,43 @@ pub(super) fn answer(
     let mut alone = plain.clone();
     if plain.len() > 1 {
         // Where none is violated, none hides another.
-        let asked = asking(&read, &together(&read.loaded.query.question))?;
-        let mut found = part(args, asked, console, &share(limits))?;
+        let asked = posed.asking(&together(&posed.loaded.query.question))?;
+        let mut found = part(job, search, asked, &share(limits))?;
         if found.outcome.is_safe() {
             alone.clear();
             parts.push(found);
         } else {
             keep_runs(&mut found.outcome);
-            let names: Vec<&str> = found.outcome.problem.targets.iter().map(|t| t.name.as_str()).collect();
-            alone.retain(|q| !q.violations().iter().any(|&v| names.contains(&q.name(v).as_str())));
-            if !names.is_empty() {
+            let targets = &found.outcome.problem.targets;
+            let violated: Vec<&Property> = targets.iter().filter_map(|t| t.property.as_deref()).collect();
+            let is_answered = |q: &Question, v| q.property(v).is_some_and(|p| violated.contains(&&p));
+            alone.retain(|q| !q.violations().iter().any(|&v| is_answered(q, v)));
+            if !targets.is_empty() {
                 parts.push(found);
             }
         }
     }
     for question in alone.iter().chain(&others) {
-        let asked = asking(&read, question)?;
-        parts.push(part(args, asked, console, &share(limits))?);
+        let asked = posed.asking(question)?;
+        let found = match job.settings.stop_at_first && parts.iter().any(|p| p.outcome.is_unsafe()) {
+            false => part(job, search, asked, &share(limits))?,
+            true => left_open(job, asked, limits)?,
+        };
+        parts.push(found);
     }
     Ok(parts)
+}
+
+/// Leaves a question behind the first violation open, where no more than that is wanted.
+fn left_open(job: &Job<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, Error> {
+    let abstraction = Arc::new(Attempt::new(job, &posed)?);
+    if posed.loaded.query.question.deadlock {
+        deadlock::ask(&mut posed.problem);
+    }
+    let stopped = GaveUp(Unknown::Inconclusive("the search stopped at the first violation".into()));
+    let mut outcome = searching(job, &posed, posed.problem.clone()).check_by(&stopped, limits)?;
+    deadlock::report(&mut outcome);
+    Ok(Part { posed, outcome, abstraction })
 }
 
 /// Returns whether a question is answered at once with others of the kind, where none is violated.
@@ -84,8 +114,8 @@ fn is_plain(question: &Question) -> bool {
     !question.deadlock && question.violations().iter().all(plain)
 }
 
-/// All plain questions at once.
-fn together(question: &Question) -> Question {
+/// Returns all plain questions at once.
+pub(super) fn together(question: &Question) -> Question {
     let mut plain = question.clone();
     plain.assertions = question.violations().contains(&Violation::Assertion);
     (plain.race, plain.overflow, plain.locks) = (false, false, false);
@@ -93,19 +123,11 @@ fn together(question: &Question) -> Question {
     plain
 }
 
-fn asking(read: &Read, question: &Question) -> Result<Read, Failure> {
-    let loaded = read.loaded.asking(question)?;
-    let model = loaded.query.model();
-    let mut problem = loaded.query.problem_of(model.clone());
-    problem.bound = read.problem.bound;
-    Ok(Read { loaded, model, problem })
-}
-
 /// Answers one question.
-fn part(args: &CheckArgs, mut read: Read, console: &Console, limits: &Limits) -> Result<Part, Failure> {
-    let (mut outcome, abstraction) = decide(args, &mut read, console, limits)?;
-    abstraction.report(&mut outcome, console);
-    Ok(Part { read, outcome, abstraction })
+fn part(job: &Job<'_>, search: Search<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, Error> {
+    let (mut outcome, abstraction) = decide(job, search, &mut posed, limits)?;
+    abstraction.report(&mut outcome);
+    Ok(Part { posed, outcome, abstraction })
 }
 
 /// Leaves only the runs into violations.
@@ -121,18 +143,6 @@ fn keep_runs(outcome: &mut Outcome) {
     }
 }
 
-/// Writes the certificate of a proof.
-pub(super) fn write_certificate(path: &Path, parts: &[Part], console: &Console) -> Result<(), Failure> {
-    let [part] = parts else {
-        console.note("note: no certificate was written: several questions were asked; ask one at a time");
-        return Ok(());
-    };
-    match deadlock::ordered(&part.read.loaded).filter(|_| part.outcome.is_safe()) {
-        Some(order) => deadlock::write(path, &part.read.loaded, &order),
-        None => part.abstraction.write(path, &part.outcome, console),
-    }
-}
-
 /// The answers side by side, as one outcome: its model is the disjoint sum of the models of the
 /// parts.
 pub(super) fn merge(parts: &[Part]) -> Outcome {
@@ -140,7 +150,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
     if parts.len() == 1 {
         return merged;
     }
-    let sum = Arc::new(Sum(parts.iter().map(|p| p.read.model.clone()).collect()));
+    let sum = Arc::new(Sum(parts.iter().map(|p| p.posed.model.clone()).collect()));
     let first = &parts[0].outcome.problem;
     let mut problem =
         Problem { targets: Vec::new(), initial: Vec::new(), model: sum.clone(), ..first.clone() };
@@ -158,7 +168,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
         }
         for target in &outcome.problem.targets {
             let configs = target.configs.iter().map(lift).collect();
-            problem.targets.push(Target::covering(target.name.clone(), configs));
+            problem.targets.push(target.with_configs(configs));
         }
         let found = &outcome.answer;
         answer.verdicts.extend(found.verdicts.iter().map(|v| sum.verdict(n, v)));
@@ -169,6 +179,11 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
         answer.statistics.configurations += found.statistics.configurations;
         answer.statistics.steps += found.statistics.steps;
         merged.most_threads = merged.most_threads.max(outcome.most_threads);
+        if n > 0 {
+            merged.phases.searching += outcome.phases.searching;
+            merged.phases.checking += outcome.phases.checking;
+            merged.remarks.extend(outcome.remarks.iter().cloned());
+        }
     }
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
@@ -177,20 +192,18 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
     merged
 }
 
-/// What all answers take for granted, without what one of them has shown.
-fn assumed(parts: &[Part]) -> Vec<String> {
-    let shows_memory = |p: &Part| p.read.loaded.query.question.memory_safety && p.outcome.is_safe();
+/// Returns what all answers take for granted, without what one of them has shown.
+fn assumed(parts: &[Part]) -> Vec<Assumption> {
+    let shows_memory = |p: &Part| p.posed.loaded.query.question.memory_safety && p.outcome.is_safe();
     let memory_safe = parts.iter().any(shows_memory);
-    let mut all: Vec<String> = Vec::new();
+    let mut all: Vec<Assumption> = Vec::new();
     for assumption in parts.iter().flat_map(|p| &p.outcome.assumptions) {
-        if !(all.contains(assumption) || memory_safe && assumption == locksets::ASSUMED) {
+        if !(all.contains(assumption) || memory_safe && *assumption == Assumption::MemorySafe) {
             all.push(assumption.clone());
         }
     }
-    // The longer of two sentences says why.
-    let stated = all.clone();
-    let follows = |a: &String| stated.iter().any(|b| b.len() > a.len() && b.starts_with(&format!("{a}, ")));
-    all.retain(|a| !follows(a));
+    let made = all.clone();
+    all.retain(|a| !made.iter().any(|b| b.explains(a)));
     all
 }
 
@@ -289,6 +302,11 @@ impl Model for Sum {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    fn has_ended(&self, l: Local) -> bool {
+        let (model, l) = self.part(l.0);
+        model.has_ended(Local(l))
     }
 }
 

@@ -2,8 +2,8 @@
 //! then those that interrupt a thread once, twice, … Most violations need few interruptions,
 //! however many steps they take; a search in the order of steps does not come that far.
 
+use crate::Statistics;
 use indexmap::IndexMap;
-use throng_engine::Statistics;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace};
@@ -14,12 +14,11 @@ type Moment = (Config, Option<Local>);
 /// Moments that were reached: from which, by which step.
 type Reached = IndexMap<Moment, Option<(usize, Step)>>;
 
-/// So many moments are looked at without interruptions in each round; twice as many with each
-/// interruption more.
+/// Budget of moments without interruptions in each round; it doubles with each interruption more.
 const FIRST: usize = 10_000;
 
 /// Looks at no more than `most` moments, with at most `threads` threads at a time.
-pub(super) fn hunt(
+pub fn hunt(
     problem: &Problem,
     target: &Target,
     threads: u32,

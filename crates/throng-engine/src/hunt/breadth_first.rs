@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::Statistics;
 use indexmap::IndexMap;
-use throng_engine::Statistics;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Taken, Trace, Unknown};
@@ -14,18 +14,18 @@ use throng_model::{Config, Incomplete, Step, semantics};
 type Reached = IndexMap<Config, Option<(usize, Step)>>;
 
 /// How a search ended.
-pub(super) enum Found {
-    /// Here.
+pub enum Found {
+    /// With a run to such a configuration.
     Run(Trace),
-    /// Nowhere: every configuration within the bound; whether larger ones were left out; whether
+    /// Without one: every configuration within the bound; whether larger ones were left out; whether
     /// all steps are known.
     Nothing(Vec<Config>, bool, Result<(), Incomplete>),
-    /// Time, memory or room was up.
+    /// At a limit.
     Stopped(Unknown),
 }
 
-/// Looks for a configuration with at most `threads` threads.
-pub(super) fn search(
+/// Looks for a configuration with at most `threads` threads, among at most `most` of them.
+pub fn search(
     problem: &Problem,
     threads: u32,
     most: usize,
