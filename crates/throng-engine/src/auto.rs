@@ -3,7 +3,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `localise` (of programs; it refutes, too), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs; it refutes, too), then `equations`, then `backward` pruned by the invariants of `views` and `equations` |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from
@@ -52,10 +52,6 @@ impl Default for Auto {
 /// Ticks of the first round: a bug that is found at once must not wait for a proof attempt that
 /// fails.
 const FIRST_SHARE: u64 = 1 << 14;
-
-/// Smallest share of triple views, which seldom decide anything and list many steps before their
-/// first tick.
-const FIRST_SHARE_OF_TRIPLES: u64 = 1 << 16;
 
 /// Rounds with larger shares are late, and only late rounds use two threads: most inputs are
 /// decided earlier, and the second thread's work until then would be wasted.
@@ -116,7 +112,6 @@ impl Algorithm for Auto {
         let mut refute = participants(&refuters, false);
         if problem.bound == Bound::Any {
             prove[0].weight = TURNS_OF_PAIRS;
-            prove.last_mut().into_iter().for_each(|triples| triples.first = FIRST_SHARE_OF_TRIPLES);
             prove[0].late = WEIGHT_OF_PAIRS;
             refute[0].late = WEIGHT_OF_EXPLICIT;
             // It resumes, too, and decides soon; but inputs that need most of their variables are
@@ -154,8 +149,6 @@ struct Participant<'a> {
     engine: &'a dyn Algorithm,
     /// True on the proving side.
     proves: bool,
-    /// The smallest share with which it takes part.
-    first: u64,
     /// Weight in early rounds.
     weight: u64,
     /// Weight in late rounds.
@@ -166,7 +159,7 @@ struct Participant<'a> {
 
 impl<'a> Participant<'a> {
     fn new(engine: &'a dyn Algorithm, proves: bool, weight: u64) -> Participant<'a> {
-        Participant { engine, proves, first: 0, weight, late: weight, last_share: 0 }
+        Participant { engine, proves, weight, late: weight, last_share: 0 }
     }
 }
 
@@ -276,7 +269,7 @@ impl<'a> Portfolio<'a> {
                 let weight = if share > LAST_EARLY_SHARE { participant.late } else { participant.weight };
                 let (limits, work) = (self.limits.part(), share.saturating_mul(weight) / SHARE);
                 // Most engines restart, so the same share again would have the same result.
-                let waits = share < participant.first || work <= participant.last_share && share < u64::MAX;
+                let waits = work <= participant.last_share && share < u64::MAX;
                 if waits && !last {
                     return true;
                 }
