@@ -22,7 +22,7 @@ use throng_model::problem::Problem;
 use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, LocalProof, Trace, Unknown, Verdict};
 use throng_model::views::{Block, Views};
-use throng_model::{Describe, Local, Model};
+use throng_model::{Local, Model};
 
 /// `routines` functions between lock and unlock that branch on and assign 24 shared variables which
 /// nothing else depends on.
