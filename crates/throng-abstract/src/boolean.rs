@@ -51,9 +51,9 @@ impl Boolean {
         if let Some(flaw) = answer.flaw.take() {
             return Err(Unknown::Inconclusive(format!("abstraction failed: {flaw}")));
         }
-        if !answer.checked {
+        if answer.checked.is_none() {
             let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-            if let Some((_, flaw)) = rules::check_each(&self.problem, &verdicts, limits).into_iter().next() {
+            if let Err((_, flaw)) = rules::check_all(&self.problem, &verdicts, limits) {
                 limits.check()?;
                 return Err(Unknown::Inconclusive(format!("abstraction failed: {flaw}")));
             }

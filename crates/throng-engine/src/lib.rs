@@ -38,6 +38,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::checkpoint::{Damaged, Keeper, Reader, Writer};
+use throng_check::Checked;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Unknown, Verdict};
@@ -68,8 +69,8 @@ pub struct Answer {
     pub fewest: Vec<bool>,
     /// What each of several engines did, in order.
     pub attempts: Vec<Attempt>,
-    /// Whether the verdicts have been checked already.
-    pub checked: bool,
+    /// That all verdicts have been checked already.
+    pub checked: Option<Checked>,
     /// How long that took.
     pub checking: Duration,
     /// Evidence that did not stand, if there was any: a bug of ours, and no verdict of this answer
@@ -86,7 +87,7 @@ impl Answer {
             verdicts,
             statistics,
             attempts: Vec::new(),
-            checked: false,
+            checked: None,
             checking: Duration::ZERO,
             flaw: None,
         }

@@ -5,6 +5,7 @@
 //! the order among those that are waited for waits for a thread that does not wait.
 
 use std::collections::{BTreeMap, BTreeSet};
+use throng_check::Checked;
 
 use crate::locksets::{Code, locksets, place, words};
 use throng_goto::program::{Access, Expr, Instr, Program, Violation, next, object_of, offset_of};
@@ -42,7 +43,7 @@ pub fn order(program: &Program) -> Result<Order, String> {
 }
 
 /// Whether an order is one that rules deadlocks out.
-pub fn check_order(program: &Program, order: &Order) -> Result<(), String> {
+pub fn check_order(program: &Program, order: &Order) -> Result<Checked, String> {
     let Taken { while_held, waits } = taken(program)?;
     let number = |a: &i64| order.locks.iter().position(|l| l == a);
     for (lock, held) in &while_held {
@@ -52,7 +53,7 @@ pub fn check_order(program: &Program, order: &Order) -> Result<(), String> {
         }
     }
     match waits == order.waits {
-        true => Ok(()),
+        true => Ok(Checked::of_source()),
         false => Err("another number of instructions waits".into()),
     }
 }

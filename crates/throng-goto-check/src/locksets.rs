@@ -7,6 +7,7 @@
 //! engines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use throng_check::Checked;
 
 use throng_goto::program::{
     Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, address, next, object_of, offset_of,
@@ -199,8 +200,17 @@ struct Touched {
 /// So many different accesses to one object are compared.
 const MOST: usize = 2000;
 
+/// What sets of locks were found to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compared {
+    /// How many instructions were compared.
+    pub instructions: usize,
+    /// That the sets were checked.
+    pub checked: Checked,
+}
+
 /// Whether the sets are right and no two threads can race: how many accesses there are, or why not.
-pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
+pub fn check(program: &Program, sets: &Locksets) -> Result<Compared, String> {
     // By object; alike ones once, with the first line.
     let mut touched: BTreeMap<i64, BTreeMap<Touched, String>> = BTreeMap::new();
     // The locks that some set relies on.
@@ -253,7 +263,7 @@ pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
             }
         }
     }
-    Ok(count)
+    Ok(Compared { instructions: count, checked: Checked::of_source() })
 }
 
 fn may_race(program: &Program, a: &Touched, b: &Touched) -> bool {
@@ -386,7 +396,7 @@ pthread_mutex_t m, n; int x, a[4];
         Program::clone(&loaded.query.program)
     }
 
-    fn proved(body: &str) -> Result<usize, String> {
+    fn proved(body: &str) -> Result<Compared, String> {
         let program = program(body);
         check(&program, &locksets(&program))
     }

@@ -269,9 +269,9 @@ fn decide(
         engine = Box::new(hunt::HuntFirst { hunt, then: engine });
     }
     match deadlock::ordered(&read.loaded).filter(|_| auto) {
-        Some(order) => {
+        Some((order, checked)) => {
             deadlock::ask(&mut read.problem);
-            engine = Box::new(deadlock::Proved(order));
+            engine = Box::new(deadlock::Proved(order, checked));
         }
         None if read.loaded.query.question.deadlock => {
             engine = deadlock::also(engine, &read.model, &mut read.problem, limits);
@@ -279,8 +279,8 @@ fn decide(
         None => {}
     }
     let locksets = (args.search.engine == Engine::Auto).then(|| locksets::prove(&read.loaded)).flatten();
-    if let Some(accesses) = locksets {
-        engine = Box::new(locksets::Proved(accesses));
+    if let Some(compared) = locksets {
+        engine = Box::new(locksets::Proved(compared));
     }
     let mut job = Job::of(read.problem.clone())
         .vocabulary(&OPTIONS)

@@ -16,6 +16,7 @@ use super::verify::Verifying;
 use super::{Setup, prefer};
 use crate::levels::Levels;
 use crate::{Occupied, Statistics};
+use throng_check::Checked;
 use throng_check::rules::Flaw;
 use throng_model::verdict::Unknown;
 use throng_model::{Config, UNCOUNTABLE};
@@ -36,6 +37,8 @@ pub struct Found {
     pub members: u64,
     /// What is wrong with the closed set, or why it was not checked.
     pub flaw: Option<Flaw>,
+    /// That the closed set was checked.
+    pub checked: Option<Checked>,
     /// How long checking took.
     pub checking: Duration,
     /// What each worker did.
@@ -307,6 +310,7 @@ impl Found {
         });
         // What is wrong counts more than what was not looked at.
         self.flaw = flaws.max_by_key(|flaw| !matches!(flaw, Flaw::Limit(_)));
+        self.checked = verified.rule.stands().filter(|_| self.flaw.is_none());
         self.checking = began.elapsed();
         verified.part
     }

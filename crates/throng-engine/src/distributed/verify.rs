@@ -20,7 +20,8 @@ pub struct Verifying {
     pub part: Part,
     /// What is wrong with it, if anything is.
     pub flaw: Option<Flaw>,
-    rule: PartRule,
+    /// What it is checked by.
+    pub rule: PartRule,
     /// The targets that are said to be out of reach.
     targets: Vec<usize>,
     limits: Limits,

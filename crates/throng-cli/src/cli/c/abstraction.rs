@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use super::hunt::Hunt;
 use super::{CheckArgs, Console, Failure, Loaded, Outcome, files};
 use throng::report::plural;
-use throng_abstract::certificate::{self, Checked, Document, Stated};
+use throng_abstract::certificate::{self, Certified, Document, Stated};
 use throng_abstract::edges::is_proved;
 use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_abstract::variables::Variables;
+use throng_check::Checked;
 use throng_check::certify::Fault;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Program;
@@ -63,7 +64,9 @@ struct Found {
     last: Option<Round>,
     said: Option<String>,
     document: Option<Document>,
-    /// How long checking the proof took.
+    /// That the proof was checked.
+    checked: Option<Checked>,
+    /// How long that took.
     checking: Duration,
     flaw: Option<String>,
     /// What the hunts came across that always take place.
@@ -117,17 +120,19 @@ impl Attempt {
             Ok((graph, Ended::Proved(proof))) => {
                 let document = certificate::document(&self.loaded.query, &graph, &proof);
                 let began = Instant::now();
-                if self.checks
-                    && let Err(fault) = certificate::check(&self.loaded.query, &document, limits)
-                {
-                    self.note(|f| match fault {
-                        Fault::Limit(why) => {
-                            f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
-                        }
-                        fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
-                    });
-                    return false;
-                }
+                let check = || certificate::check(&self.loaded.query, &document, limits);
+                let checked = match self.checks.then(check).transpose() {
+                    Ok(certified) => certified.map(|certified| certified.checked),
+                    Err(fault) => {
+                        self.note(|f| match fault {
+                            Fault::Limit(why) => {
+                                f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
+                            }
+                            fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
+                        });
+                        return false;
+                    }
+                };
                 let mut said = format!(
                     "proved by predicate abstraction: {}, {}",
                     plural(proof.predicates.len() as u64, "predicate"),
@@ -138,7 +143,8 @@ impl Attempt {
                     said.push_str(&format!(", {} that hold at places", plural(facts, "comparison")));
                 }
                 self.note(|f| {
-                    (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed())
+                    (f.said, f.document) = (Some(said), Some(document));
+                    (f.checked, f.checking) = (checked, began.elapsed());
                 });
                 true
             }
@@ -353,9 +359,9 @@ impl WithAbstraction {
                 "no run of the Boolean program fails, for any number of threads",
             ],
         };
-        let mut checking = Duration::ZERO;
+        let (mut checked, mut checking) = (None, Duration::ZERO);
         self.attempt.note(|found| {
-            checking = found.checking;
+            (checked, checking) = (found.checked, found.checking);
             if let Some(document) = &found.document {
                 let texts = |list: &[Stated]| list.iter().map(|p| p.text.clone()).collect::<Vec<String>>();
                 let (kept, facts) = (texts(&document.predicates), texts(&document.facts.predicates));
@@ -366,8 +372,7 @@ impl WithAbstraction {
         let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
         let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
         answer.by = vec![Some(NAME); problem.targets.len()];
-        // By the checker of proofs by abstraction.
-        (answer.checked, answer.checking) = (self.attempt.checks, checking);
+        (answer.checked, answer.checking) = (checked, checking);
         answer
     }
 }
@@ -436,12 +441,12 @@ pub(super) fn program(loaded: &Loaded, limits: &Limits, console: &Console) -> Re
 /// Checks a certificate about a program: the properties that it shows.
 pub(super) fn certify(loaded: &Loaded, bytes: &[u8], limits: &Limits) -> Certification {
     let document = certificate::read(bytes)?;
-    let checked = certificate::check(&loaded.query, &document, limits)?;
+    let certified = certificate::check(&loaded.query, &document, limits)?;
     let limited = limited(loaded)?;
     let mut assumptions = loaded.query.assumptions(&Default::default());
     assumptions.extend(assumed(&loaded.query.program, Some(&document)).into_iter().map(String::from));
     let initial = loaded.query.problem().initial_text;
-    let Checked { predicates, facts } = checked;
+    let Certified { predicates, facts, .. } = certified;
     let how = format!(
         "by abstraction, {}, {}{limited}",
         plural(predicates as u64, "predicate"),

@@ -11,6 +11,7 @@ use super::search::{Found, search};
 use super::{Failure, Loaded, Outcome, files};
 use throng::report::plural;
 use throng_abstract::certificate::identity;
+use throng_check::Checked;
 use throng_check::certify::Fault;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Concrete;
@@ -24,16 +25,19 @@ use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 /// What answers of this kind are signed with.
 const NAME: &str = "lock-order";
 
-/// The order of locks that rules deadlocks out, if nothing else is asked for; it was checked.
-pub(super) fn ordered(loaded: &Loaded) -> Option<Order> {
+/// The order of locks that rules deadlocks out, if nothing else is asked for, and that it was
+/// checked.
+pub(super) fn ordered(loaded: &Loaded) -> Option<(Order, Checked)> {
     if !loaded.query.question.deadlock || !loaded.query.program.asked.is_empty() {
         return None;
     }
-    order(&loaded.query.program).ok().filter(|order| check_order(&loaded.query.program, order).is_ok())
+    let order = order(&loaded.query.program).ok()?;
+    let checked = check_order(&loaded.query.program, &order).ok()?;
+    Some((order, checked))
 }
 
 /// The answer of such a proof.
-pub(super) struct Proved(pub(super) Order);
+pub(super) struct Proved(pub(super) Order, pub(super) Checked);
 
 impl Algorithm for Proved {
     fn name(&self) -> &'static str {
@@ -54,7 +58,7 @@ impl Algorithm for Proved {
                 "threads wait for nothing but these locks",
             ],
         };
-        super::locksets::answer(problem, NAME, proof)
+        super::locksets::answer(problem, NAME, proof, self.1)
     }
 }
 
@@ -193,7 +197,7 @@ impl Algorithm for WithDeadlock {
         answer.verdicts.push(self.verdict.clone());
         answer.by.push(Some("explicit"));
         answer.fewest.push(matches!(self.verdict, Verdict::Unsafe(_)));
-        answer.checked = false;
+        answer.checked = None;
         answer
     }
 }

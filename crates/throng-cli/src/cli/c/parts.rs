@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::abstraction::Attempt;
 use super::{CheckArgs, Console, Failure, Outcome, Read, deadlock, decide, locksets};
+use throng_check::Checked;
 use throng_engine::Answer;
 use throng_goto::model::Remarks;
 use throng_goto::program::Violation;
@@ -131,7 +132,7 @@ pub(super) fn write_certificate(path: &Path, parts: &[Part], console: &Console) 
         return Ok(());
     };
     match deadlock::ordered(&part.read.loaded).filter(|_| part.outcome.is_safe()) {
-        Some(order) => deadlock::write(path, &part.read.loaded, &order),
+        Some((order, _)) => deadlock::write(path, &part.read.loaded, &order),
         None => part.abstraction.write(path, &part.outcome, console),
     }
 }
@@ -175,8 +176,8 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
     }
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
-    answer.checked = parts.iter().all(|p| p.outcome.answer.checked);
-    (merged.checked, merged.answer, merged.problem) = (answer.checked, answer, problem);
+    answer.checked = Checked::all(parts.iter().map(|p| p.outcome.answer.checked));
+    (merged.answer, merged.problem) = (answer, problem);
     merged
 }
 
