@@ -45,9 +45,9 @@ impl Boolean {
         settings.partial_order = false;
         let limits = &limits.clone().jobs(settings.jobs);
         let watched = limits.clone();
-        self.problem.model.obey(Some(Arc::new(move || watched.check().is_err())));
+        self.problem.model.set_stop_check(Some(Arc::new(move || watched.check().is_err())));
         let mut answer = Engine::Auto.build(&settings).run(&self.problem, limits, &Silent);
-        self.problem.model.obey(None);
+        self.problem.model.set_stop_check(None);
         if let Some(flaw) = answer.flaw.take() {
             return Err(Unknown::Inconclusive(format!("abstraction failed: {flaw}")));
         }

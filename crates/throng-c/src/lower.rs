@@ -7,21 +7,24 @@ use std::rc::Rc;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
+use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES, is_atomic_function};
 use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
-use throng_goto::note::Note;
 use throng_goto::program::{
     Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
     Template, Violation, address,
 };
 use throng_goto::question::Question;
 use throng_goto::step::OPEN;
+use throng_model::assumption::Assumption;
 
 mod atomics;
 mod blocks;
 mod builtins;
 mod bytes;
 mod calls;
+mod conditions;
+mod counters;
 mod declarators;
 mod exclusion;
 mod expressions;
@@ -31,6 +34,7 @@ mod layout;
 mod library;
 mod linkage;
 mod literals;
+mod locks;
 mod statements;
 mod threads;
 mod uses;
@@ -197,7 +201,7 @@ pub struct Lower<'a> {
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
-    pub notes: Vec<Note>,
+    pub notes: Vec<Assumption>,
 }
 
 /// A program, or what is wrong with it; and notes about what was assumed.
@@ -205,7 +209,7 @@ pub fn lower(
     units: &[TranslationUnit],
     prepared: &Prepared,
     question: &Question,
-) -> std::result::Result<(Program, Vec<Note>), Vec<Problem>> {
+) -> std::result::Result<(Program, Vec<Assumption>), Vec<Problem>> {
     let files: Vec<String> = prepared.units.iter().map(|(_, file)| file.clone()).collect();
     let mut l = Lower {
         prepared,
@@ -287,7 +291,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn note(&mut self, note: Note) {
+    fn note(&mut self, note: Assumption) {
         if !self.dry && !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -307,19 +311,18 @@ impl<'a> Lower<'a> {
     }
 
     /// Verdicts say that this is taken for granted.
-    fn assume(&mut self, what: &str) {
-        self.note(Note::Assumed(what.into()));
+    fn assume(&mut self, what: &'static str) {
+        self.note(Assumption::Reader(what));
     }
 
     /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock
     /// them.
     fn has_recursive_locks(&self) -> bool {
-        let by_attribute = self.definitions.values().any(|d| d.bare.contains("pthread_mutexattr_settype"));
+        let by_attribute = self.definitions.values().any(|d| d.bare.contains(MUTEX_TYPE));
         // The header has each of these names twice, and each unit may have the header.
         let often = 2 * self.prepared.units.len();
-        let by_initial_value = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"]
-            .iter()
-            .any(|name| self.prepared.text.matches(name).count() > often);
+        let by_initial_value =
+            OWNED_MUTEXES.iter().any(|name| self.prepared.text.matches(name).count() > often);
         by_attribute || by_initial_value
     }
 
@@ -906,7 +909,7 @@ impl<'a> Lower<'a> {
             }
         }
         let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
-        let atomic = written_name(&name).starts_with("__VERIFIER_atomic_");
+        let atomic = is_atomic_function(written_name(&name));
         if atomic {
             self.emit(Instr::AtomicBegin);
         }

@@ -3,10 +3,11 @@
 
 mod marks;
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use throng_lang::mutant::{self, Edit};
@@ -49,8 +50,9 @@ pub fn is_preprocessed(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("i"))
 }
 
-/// Runs the preprocessor; its messages are part of the error as they are.
-pub fn preprocess(path: &Path, options: &Options) -> Result<Vec<u8>, Diagnostic> {
+/// Runs the preprocessor on a file, or on a `text` that stands for it; its messages are part of the
+/// error as they are.
+pub fn preprocess(path: &Path, text: Option<&Source>, options: &Options) -> Result<Vec<u8>, Diagnostic> {
     let compiler = std::env::var("CC").ok().filter(|c| !c.trim().is_empty()).unwrap_or_else(|| "cc".into());
     let mut words = compiler.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or("cc"));
@@ -68,11 +70,24 @@ pub fn preprocess(path: &Path, options: &Options) -> Result<Vec<u8>, Diagnostic>
     }
     // A name that begins with a dash would be an option.
     let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
-    command.arg(name).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    match text {
+        None => command.arg(&name).stdin(Stdio::null()),
+        Some(_) => {
+            let folder = name.parent().unwrap_or(Path::new("."));
+            command.arg("-iquote").arg(folder).args(["-x", "c", "-"]).stdin(Stdio::piped())
+        }
+    };
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|why| {
         Diagnostic::whole("E801", format!("the C preprocessor `{compiler} -E` cannot be started: {why}"))
             .hint("install a C compiler, name one in `CC`, or give a preprocessed `.i` file")
     })?;
+    if let (Some(text), Some(mut pipe)) = (text, child.stdin.take()) {
+        let quoted = text.name.replace('\\', "\\\\").replace('"', "\\\"");
+        let text = format!("# 1 \"{quoted}\"\n{}", text.text);
+        // A preprocessor that fails does not read all of it, and says why.
+        std::thread::spawn(move || pipe.write_all(text.as_bytes()));
+    }
     let reader = |pipe: Option<Box<dyn std::io::Read + Send>>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -111,7 +126,10 @@ struct Stubs(PathBuf);
 
 impl Stubs {
     fn new() -> Result<Stubs, Diagnostic> {
-        let folder = std::env::temp_dir().join(format!("throng-headers-{}", std::process::id()));
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("throng-headers-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(folder.join("gnu"))?;
             std::fs::write(folder.join("gnu/stubs-32.h"), "")
@@ -595,7 +613,7 @@ fn is_label(word: &str) -> bool {
         word,
         "default" | "case" | "unsigned" | "int" | "signed" | "long" | "short" | "char" | "_Bool"
     );
-    identifier && !keyword && !word.starts_with("__CPROVER_ASYNC")
+    identifier && !keyword && !word.starts_with(crate::library::special::ASYNC_LABEL)
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ impl Tester<'_> {
         Ok(())
     }
 
-    /// What `unfire` gives leads to something that covers `config`.
+    /// Checks that what `unfire` gives leads to something that covers `config`.
     fn unfire_is_sound(&mut self, config: &Config) -> Result<(), String> {
         for step in self.steps_into(config) {
             let mut before = Vec::new();
@@ -146,8 +146,8 @@ impl Tester<'_> {
         Ok(())
     }
 
-    /// If `config` steps to `after`, then it covers a predecessor of `after`, and of `after` with a
-    /// thread less.
+    /// Checks that if `config` steps to `after`, it covers a predecessor of `after`, and of `after`
+    /// with a thread less.
     fn unfire_is_complete(&mut self, config: &Config, step: &Step, after: &Config) -> Result<(), String> {
         let mut parts = vec![after.clone()];
         parts.extend(after.threads.entries().iter().map(|e| {
@@ -196,8 +196,8 @@ impl Tester<'_> {
         steps
     }
 
-    /// Where `step` leaves a thread that was not there before: put, created, carried along or
-    /// woken.
+    /// Lists the local states in which `step` leaves a thread that was not there before: put,
+    /// created, carried along or woken.
     fn arrivals(&self, config: &Config, step: &Step) -> BTreeSet<Local> {
         let brought = step.put.entries().iter().chain(step.spawn.entries());
         let mut arrivals: BTreeSet<Local> = brought.map(|e| e.0).collect();
@@ -214,7 +214,8 @@ impl Tester<'_> {
         arrivals
     }
 
-    /// Whether a step found forward and one found backward are the same, as far as sets can tell.
+    /// Returns whether a step found forward and one found backward are the same, as far as sets can
+    /// distinguish them.
     fn is_same(&self, forward: &Step, backward: &Step) -> bool {
         if self.model.is_exact() {
             return forward == backward;

@@ -25,6 +25,8 @@ pub struct Question {
     pub initial: Option<String>,
     /// The bound on threads.
     pub threads: Option<u32>,
+    /// What is asked of programs in a source language only.
+    pub code: CodeQuestion,
     /// What must not be reached: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0`
     /// ([`crate::bp::thread_state`]).
     pub targets: Vec<String>,
@@ -53,6 +55,52 @@ pub struct Question {
     pub vocabulary: &'static Vocabulary,
 }
 
+/// What is asked of programs in a source language such as C only. Assertions are asked for, unless
+/// another kind of failure is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CodeQuestion {
+    /// Functions that any number of threads call, instead of one thread in `main`.
+    pub entries: Vec<String>,
+    /// Two threads access the same memory at the same time, one of them writing, not both
+    /// atomically.
+    pub data_race: bool,
+    /// A computation with signed integers overflows, divides by zero or shifts too far.
+    pub overflow: bool,
+    /// A lock is released by a thread that does not hold it, or destroyed while it is held.
+    pub locks: bool,
+    /// Memory is accessed where no object is, after it was freed, or freed twice.
+    pub memory_safety: bool,
+    /// An assertion, also where another kind is asked for.
+    pub assertions: bool,
+    /// A property file of SV-COMP, which asks one thing only.
+    pub property: Option<PathBuf>,
+    /// Waits for condition variables end with a signal only.
+    pub no_spurious: bool,
+    /// Statements without calls, and conditions, are one step.
+    pub whole_statements: bool,
+    /// Sequential consistency is asked about, whatever memory orders the program names.
+    pub sequential: bool,
+}
+
+impl CodeQuestion {
+    /// Returns the name of something that is asked, which is not for inputs of other kinds.
+    fn first(&self, vocabulary: &Vocabulary) -> Option<&'static str> {
+        let given = [
+            (!self.entries.is_empty(), vocabulary.entry),
+            (self.data_race, vocabulary.data_race),
+            (self.overflow, vocabulary.overflow),
+            (self.locks, vocabulary.locks),
+            (self.memory_safety, vocabulary.memory_safety),
+            (self.assertions, vocabulary.assertions),
+            (self.property.is_some(), vocabulary.property),
+            (self.no_spurious, vocabulary.no_spurious),
+            (self.whole_statements, vocabulary.whole_statements),
+            (self.sequential, vocabulary.memory_model),
+        ];
+        given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
+    }
+}
+
 /// A diagnostic together with the text that it points into: the input, an option, or a file that an
 /// option names.
 #[derive(Clone, Debug)]
@@ -76,6 +124,17 @@ pub struct PosedProblem {
 impl SourceDiagnostic {
     fn whole(source: &Arc<Source>, diagnostic: Diagnostic) -> SourceDiagnostic {
         SourceDiagnostic { source: source.clone(), diagnostic }
+    }
+
+    /// An error that underlines the whole value of an option.
+    pub fn about_option(
+        name: &str,
+        value: &str,
+        code: &'static str,
+        message: String,
+        hint: Option<&str>,
+    ) -> SourceDiagnostic {
+        wrong(name, value, code, message, hint)
     }
 
     /// About the value of an option.
@@ -180,6 +239,9 @@ impl Question {
 
     fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
+        if let Some(option) = self.code.first(self.vocabulary) {
+            diagnostics.push(self.only_for_code(option, &loaded.input));
+        }
         if self.threads == Some(0) {
             let hint =
                 Some("the bound counts all threads, initial ones included; without it, any number may run");
@@ -196,6 +258,16 @@ impl Question {
         }?;
         self.fits_bound(&problem, loaded, &mut warnings)?;
         Ok(PosedProblem { problem, warnings, left_out })
+    }
+
+    fn only_for_code(&self, option: &'static str, input: &Input) -> SourceDiagnostic {
+        let message = match (input, option == self.vocabulary.data_race) {
+            (Input::Program(_), true) => {
+                format!("`{0}` needs a shared variable of the program: `{0} VAR`", self.vocabulary.race)
+            }
+            _ => format!("`{option}` is for C: files that end in .c or .i"),
+        };
+        wrong(option, option, "E602", message, None)
     }
 
     /// Options that say nothing about this kind of input.

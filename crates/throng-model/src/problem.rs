@@ -1,6 +1,7 @@
-//! The question asked: a model, where it starts, what must not happen, and for how many threads.
+//! The verification problem: a model, its initial configurations, the targets, and the number of
+//! threads.
 //!
-//! All four change verdicts, so none is ever implicit: they are printed with every answer.
+//! Each of these affects verdicts, so none is ever implicit: they are printed with every answer.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,13 +16,13 @@ use crate::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared};
 pub struct Problem {
     /// The thread template.
     pub model: Arc<dyn Model>,
-    /// Where the system may start; any of these.
+    /// The families of initial configurations.
     pub initial: Vec<Initial>,
     /// The initial configurations in the user's words, e.g. `any number of threads at main`.
     pub initial_text: String,
-    /// What must not happen, each with its own verdict.
+    /// The targets, each with its own verdict.
     pub targets: Vec<Target>,
-    /// How many threads are allowed.
+    /// The bound on the number of threads.
     pub bound: Bound,
 }
 
@@ -31,7 +32,7 @@ pub struct Problem {
 pub struct Initial {
     /// The shared state.
     pub shared: Shared,
-    /// The threads that are there in any case.
+    /// The threads that are always present.
     pub threads: Bag,
     /// Local states in which any number of further threads may start.
     pub any: Vec<Local>,
@@ -71,52 +72,51 @@ pub enum What {
 /// A question about single configurations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Formula {
-    /// What bad configurations satisfy.
+    /// The condition that bad configurations satisfy.
     pub when: Predicate,
-    /// What the answer says about the formula as it is written.
+    /// What the verdict means for the formula as it is written.
     pub asks: Asks,
 }
 
-/// What an answer says about a formula as it is written.
+/// What a verdict means for a formula as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Asks {
-    /// Nothing: the target is all there is.
+    /// Nothing beyond the target.
     Target,
     /// It is true if the target can be reached (`EF`).
     Exists,
     /// It is true if the target cannot be reached (`AG`).
     Always,
-    /// Which value of this sum is the largest that is reached. This is no target yet: it has an
-    /// answer once there are two others, a run to some value ([`Asks::Reaches`]) and a proof that
-    /// none is larger ([`Asks::AtMost`]).
+    /// The largest value of this sum that is reached. It is decided by two other targets: a run to
+    /// some value ([`Asks::Reaches`]), and a proof that none is larger ([`Asks::AtMost`]).
     Largest(Sum),
-    /// That a sum reaches this value; the target is that value.
+    /// Whether a sum reaches this value; the target is that value.
     Reaches(i64),
-    /// That a sum never exceeds this value; the target is the next one.
+    /// Whether a sum never exceeds this value; the target is the next one.
     AtMost(i64),
 }
 
-/// How many threads there may be.
+/// The bound on the number of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Any number.
     Any,
     /// At most this many at any time; at the bound, a step creates no thread.
     Threads(u32),
-    /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least
-    /// number, if that is more); firing is not bounded.
+    /// For nets: at most this many tokens in each place that may start with any number (or its
+    /// least number, if that is larger); firing is not bounded.
     Tokens(u32),
 }
 
 impl Problem {
-    /// Whether everything was listed so far: a model that had to leave something out says so from
-    /// then on, whatever it is asked.
+    /// Returns an error unless every step was listed so far: a model that had to leave something
+    /// out reports that from then on.
     pub fn complete(&self) -> Result<(), Incomplete> {
         self.initial.iter().try_for_each(|family| self.model.post_shared(family.shared, &mut Vec::new()))
     }
 
-    /// The least and the largest number of threads at the start, if that is fixed and no step
-    /// creates a thread: then the answer is about these numbers of threads and no others.
+    /// Returns the least and the largest number of initial threads, if these are finite and no step
+    /// creates a thread: then the answer is about these numbers of threads only.
     pub fn fixed_threads(&self) -> Option<(u32, u32)> {
         if self.initial.iter().any(|family| !family.any.is_empty()) || self.model.spawns() {
             return None;
@@ -128,7 +128,7 @@ impl Problem {
 }
 
 impl Initial {
-    /// The image of the family in the quotient.
+    /// Returns the image of the family in the quotient.
     pub fn merged(&self, map: &QuotientMap) -> Initial {
         let mut any: Vec<Local> = self.any.iter().filter_map(|&l| map.merge_one(l)).collect();
         any.sort_unstable();
@@ -136,7 +136,7 @@ impl Initial {
         Initial { threads: map.merge(&self.threads), any, ..self.clone() }
     }
 
-    /// The family as one configuration with ω counts.
+    /// Returns the family as one configuration with ω counts.
     pub fn omega(&self) -> Config {
         let mut threads = self.threads.clone();
         for &l in &self.any {
@@ -145,7 +145,7 @@ impl Initial {
         Config::new(self.shared, threads)
     }
 
-    /// Whether `config`, with finite counts, is a member.
+    /// Returns whether `config`, with finite counts, is a member.
     pub fn contains(&self, config: &Config) -> bool {
         config.shared == self.shared
             && config
@@ -154,7 +154,7 @@ impl Initial {
                 .is_some_and(|more| more.entries().iter().all(|e| self.any.contains(&e.0)))
     }
 
-    /// Every member with exactly `total` threads.
+    /// Returns every member with exactly `total` threads.
     pub fn of_size(&self, total: u32) -> Vec<Config> {
         let mut found = Vec::new();
         let Ok(()) = self.each_of_size(total, &mut |c| {
@@ -164,8 +164,8 @@ impl Initial {
         found
     }
 
-    /// Shows every member with exactly `total` threads to `found`, which may stop this: there can
-    /// be very many.
+    /// Calls `found` with every member with exactly `total` threads, until it returns an error:
+    /// there can be very many.
     pub fn each_of_size<E>(
         &self,
         total: u32,
@@ -179,9 +179,9 @@ impl Initial {
         spread(&any, more, Config::new(self.shared, self.threads.clone()), found)
     }
 
-    /// Shows `found` every member with at most `most` threads in each state of `any` (or as many as
-    /// are there in any case), and exactly that many in one of them; for `most` 0, the smallest
-    /// member.
+    /// Calls `found` with every member with at most `most` threads in each state of `any` (or the
+    /// number always present, if that is larger), and exactly that many in one of them; for `most`
+    /// 0, with the smallest member.
     pub fn each_of_tokens<E>(
         &self,
         most: u32,
@@ -191,7 +191,7 @@ impl Initial {
         fill(&any, most, most == 0, Config::new(self.shared, self.threads.clone()), found)
     }
 
-    /// The smallest member that covers a configuration, state by state.
+    /// Returns the smallest member that covers a configuration, state by state.
     pub fn least_above(&self, config: &Config) -> Option<Config> {
         let mut threads = self.threads.clone();
         for &(l, n) in config.threads.entries() {
@@ -204,16 +204,16 @@ impl Initial {
         (self.shared == config.shared).then(|| Config::new(self.shared, threads))
     }
 
-    /// The next number after `most` (or the first) for which [`Initial::each_of_tokens`] shows
-    /// anything.
+    /// Returns the next number after `most` (or the first) for which [`Initial::each_of_tokens`]
+    /// finds a member.
     pub fn next_of_tokens(&self, most: Option<u32>) -> Option<u32> {
         let Some(most) = most else { return Some(0) };
         let least = self.any.iter().map(|&l| self.threads.count(l)).min()?;
         most.max(least).checked_add(1)
     }
 
-    /// The size of the smallest member that is larger than `size` (or of the smallest at all), if
-    /// there is one.
+    /// Returns the size of the smallest member that is larger than `size` (or of the smallest at
+    /// all), if there is one.
     pub fn next_size(&self, size: Option<u32>) -> Option<u32> {
         let least = self.threads.size();
         match size {
@@ -236,7 +236,7 @@ impl Initial {
     }
 }
 
-/// Every way to put `count` further threads into the states `places`.
+/// Calls `found` with every way to put `count` further threads into the states `places`.
 fn spread<E>(
     places: &[Local],
     count: u32,
@@ -247,7 +247,7 @@ fn spread<E>(
     if count == 0 {
         return found(base);
     }
-    // By the first state that gets any, so that only those are on the stack.
+    // Branching on the first state that gets any keeps only such states on the stack.
     found(with(&base, last, count))?;
     for i in (0..earlier.len()).rev() {
         for n in 1..=count {
@@ -257,8 +257,8 @@ fn spread<E>(
     Ok(())
 }
 
-/// Every way to fill each of `places` up to at most `most`, and one of them up to exactly that
-/// unless that is `done` already.
+/// Calls `found` with every way to fill each of `places` up to at most `most`, and one of them up
+/// to exactly that unless that is `done` already.
 fn fill<E>(
     places: &[Local],
     most: u32,
@@ -269,7 +269,7 @@ fn fill<E>(
     if done {
         found(base.clone())?;
     }
-    // By the first state that gets any, so that only those are on the stack.
+    // Branching on the first state that gets any keeps only such states on the stack.
     for (i, &l) in places.iter().enumerate().rev() {
         let room = most.saturating_sub(base.threads.count(l));
         let least = if done || i + 1 < places.len() { 1 } else { room.max(1) };
@@ -393,7 +393,7 @@ impl Target {
 }
 
 impl Bound {
-    /// The largest number of threads at any time, if there is one.
+    /// Returns the largest number of threads at any time, if there is one.
     pub fn threads(self) -> Option<u32> {
         match self {
             Bound::Threads(n) => Some(n),

@@ -5,6 +5,7 @@ use lang_c::span::Span;
 use super::builtins::Args;
 use super::library::{BYTE, pointee};
 use super::{Lower, Result, Value, unsupported};
+use crate::library::special::Bytes;
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Reg};
 
@@ -29,69 +30,63 @@ struct Elements {
 }
 
 impl<'a> Lower<'a> {
-    /// A call of such a function: `Some(result)`.
+    /// A call of such a function, and what it returns.
     pub(super) fn byte_function(
         &mut self,
+        function: Bytes,
         name: &str,
         args: Args<'a>,
         span: Span,
-    ) -> Result<Option<Option<Value>>> {
-        let result = match name.strip_prefix("__builtin_").unwrap_or(name) {
-            "memset" => {
+    ) -> Result<Option<Value>> {
+        let short = name.strip_prefix("__builtin_").unwrap_or(name);
+        Ok(Some(match function {
+            Bytes::Set => {
                 let (to, v) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
                 let n = self.size_argument(args, 2, span)?;
                 self.set_bytes(&to.expr, &v.expr, n);
                 Value { ty: Ty::ptr(Ty::Void), ..to }
             }
-            "bzero" => {
+            Bytes::Zero => {
                 let (to, n) = (self.arg(args, 0, span)?, self.size_argument(args, 1, span)?);
                 self.set_bytes(&to.expr, &Expr::Const(0), n);
-                return Ok(Some(None));
+                return Ok(None);
             }
-            short @ ("memcpy" | "memmove") => {
+            Bytes::Copy | Bytes::Move => {
                 let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
                 let n = self.size_argument(args, 2, span)?;
-                self.copy_bytes(short, &to, &from, n, span)?;
+                self.copy_bytes(function, short, [&to, &from], n, span)?;
                 Value { ty: Ty::ptr(Ty::Void), ..to }
             }
-            short @ ("memcmp" | "bcmp" | "strcmp" | "strncmp") => self.comparison(short, args, span)?,
-            "abs" => self.absolute(args, INT, span)?,
-            "labs" => self.absolute(args, self.long(), span)?,
-            "llabs" => self.absolute(args, Int::new(8, true), span)?,
-            short => return self.text_function(short, args, span).map(|found| found.map(Some)),
-        };
-        Ok(Some(Some(result)))
-    }
-
-    fn text_function(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Value>> {
-        if !matches!(name, "strlen" | "strchr" | "strcpy" | "strcat") {
-            return Ok(None);
-        }
-        let text = self.arg(args, 0, span)?;
-        if name == "strlen" {
-            let length = self.length(&text.expr);
-            let ty = self.size_type();
-            return Ok(Some(Value { expr: Expr::cast(length, ty), ty: Ty::Int(ty) }));
-        }
-        let other = self.arg(args, 1, span)?;
-        if name == "strchr" {
-            let found = self.find_byte(&text.expr, &Expr::cast(other.expr, BYTE));
-            return Ok(Some(Value { expr: Expr::Reg(found), ty: Ty::ptr(Ty::Int(Int::new(1, true))) }));
-        }
-        let length = if name == "strcat" { self.length(&text.expr) } else { Expr::Const(0) };
-        let to = self.moved(&text.expr, &length);
-        self.copy_text(&to, &other.expr);
-        Ok(Some(Value { ty: Ty::ptr(Ty::Int(Int::new(1, true))), ..text }))
-    }
-
-    fn comparison(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Value> {
-        let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-        let limited = name != "strcmp";
-        let most = if limited { Some(self.size_argument(args, 2, span)?) } else { None };
-        if !self.dry && [&a, &b].into_iter().any(|v| self.has_padding(v)) {
-            return unsupported(span, format!("`{name}` on structures with padding"));
-        }
-        Ok(self.compare_bytes(&a.expr, &b.expr, Ends { most, at_zero: name.starts_with("str") }))
+            Bytes::Compare { limited, at_zero } => {
+                let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                let most = if limited { Some(self.size_argument(args, 2, span)?) } else { None };
+                if !self.dry && [&a, &b].into_iter().any(|v| self.has_padding(v)) {
+                    return unsupported(span, format!("`{short}` on structures with padding"));
+                }
+                self.compare_bytes(&a.expr, &b.expr, Ends { most, at_zero })
+            }
+            Bytes::Length => {
+                let text = self.arg(args, 0, span)?;
+                let (length, ty) = (self.length(&text.expr), self.size_type());
+                Value { expr: Expr::cast(length, ty), ty: Ty::Int(ty) }
+            }
+            Bytes::Find => {
+                let (text, c) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                let found = self.find_byte(&text.expr, &Expr::cast(c.expr, BYTE));
+                Value { expr: Expr::Reg(found), ty: text_type() }
+            }
+            Bytes::CopyText | Bytes::Append => {
+                let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                let append = function == Bytes::Append;
+                let length = if append { self.length(&to.expr) } else { Expr::Const(0) };
+                let end = self.moved(&to.expr, &length);
+                self.copy_text(&end, &from.expr);
+                Value { ty: text_type(), ..to }
+            }
+            Bytes::Absolute => self.absolute(args, INT, span)?,
+            Bytes::AbsoluteLong => self.absolute(args, self.long(), span)?,
+            Bytes::AbsoluteLongLong => self.absolute(args, Int::new(8, true), span)?,
+        }))
     }
 
     fn size_argument(&mut self, args: Args<'a>, i: usize, span: Span) -> Result<Expr> {
@@ -217,7 +212,14 @@ impl<'a> Lower<'a> {
         Ok(Value { expr: Expr::Reg(result), ty: Ty::Int(at) })
     }
 
-    fn copy_bytes(&mut self, name: &str, to: &Value, from: &Value, n: Expr, span: Span) -> Result<()> {
+    fn copy_bytes(
+        &mut self,
+        function: Bytes,
+        name: &str,
+        [to, from]: [&Value; 2],
+        n: Expr,
+        span: Span,
+    ) -> Result<()> {
         if self.dry {
             return Ok(());
         }
@@ -232,7 +234,7 @@ impl<'a> Lower<'a> {
             overlaps => self.emit(Instr::Branch(overlaps, backward, forward)),
         }
         self.place_label(backward);
-        if name == "memcpy" {
+        if function == Bytes::Copy {
             self.emit(Instr::Unmodelled("`memcpy` between objects that overlap".into()));
         } else {
             self.copy_elements(to, from, &n, &elements, true);
@@ -300,7 +302,12 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether parts cover every byte; those of a union lie over one another.
+/// The type of texts, `char *`.
+fn text_type() -> Ty {
+    Ty::ptr(Ty::Int(Int::new(1, true)))
+}
+
+/// Returns whether parts cover every byte; those of a union lie over one another.
 fn is_dense(size: i64, parts: &[(u32, Int, String)]) -> bool {
     let bytes = parts.iter().flat_map(|p| p.0..p.0 + u32::from(p.1.size));
     bytes.collect::<std::collections::BTreeSet<u32>>().len() as i64 == size

@@ -6,14 +6,11 @@ use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
-use crate::library::{Conversion, Precision, Returns, Use, conversions, known};
+use crate::library::format::{Conversion, Precision, conversions};
+use crate::library::special::Scan;
+use crate::library::{Returns, Use, known};
 use crate::types::{Func, Ty};
 use throng_goto::program::{Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address};
-
-/// Whether a function is one whose result is an input, by its name.
-pub(super) fn is_input(name: &str) -> bool {
-    name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet")
-}
 
 impl<'a> Lower<'a> {
     /// A call of a function that the table of the library describes; `None` if it does not, or if
@@ -159,20 +156,17 @@ impl<'a> Lower<'a> {
         self.place_label(some);
     }
 
-    /// `scanf` and its like: a number of conversions, and values for as many integers. `source`: a
-    /// text that is read.
-    pub(super) fn scan(
-        &mut self,
-        source: Option<usize>,
-        format: usize,
-        args: Args<'a>,
-        span: Span,
-    ) -> Result<Option<Value>> {
-        if let Some(source) = source {
-            let text = self.arg(args, source, span)?;
-            self.read_text(&text.expr, None);
+    /// `scanf` and its like: a number of conversions, and values for as many integers.
+    pub(super) fn scan(&mut self, source: Scan, args: Args<'a>, span: Span) -> Result<Option<Value>> {
+        match source {
+            Scan::Input => {}
+            Scan::Stream => _ = self.arg(args, 0, span)?,
+            Scan::Text => {
+                let text = self.arg(args, 0, span)?;
+                self.read_text(&text.expr, None);
+            }
         }
-        let to = self.scan_targets(format, args, span)?;
+        let to = self.scan_targets(source.format(), args, span)?;
         let done = self.register(INT, None);
         self.any_between(done, -1, to.len() as i64);
         let end = self.label();

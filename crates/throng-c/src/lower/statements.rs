@@ -5,6 +5,7 @@ use lang_c::span::{Node, Span};
 
 use super::expressions::calls;
 use super::{Lower, Result, Switch, Value, unsupported, wrong};
+use crate::library::special::ASYNC_LABEL;
 use crate::types::{Ty, promote};
 use throng_goto::program::{BinOp, Expr, INT, Instr, Violation};
 
@@ -268,7 +269,7 @@ impl<'a> Lower<'a> {
 
     fn labeled(&mut self, l: &'a LabeledStatement, span: Span) -> Result<()> {
         match &l.label.node {
-            Label::Identifier(n) if n.node.name.starts_with("__CPROVER_ASYNC") => {
+            Label::Identifier(n) if n.node.name.starts_with(ASYNC_LABEL) => {
                 return self.asynchronous(&l.statement);
             }
             Label::Identifier(n) => {

@@ -4,11 +4,14 @@
 //! becomes a turn, a read, a turn, a write. What is an access is what the goto program says,
 //! passage by passage.
 
+mod calls;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
+use crate::library::special::{ASYNC_LABEL, Meaning, special};
 use throng_goto::program::{Instr, Program, is_private};
 use throng_goto::question::Question;
 
@@ -174,10 +177,10 @@ impl<'a> Rewriter<'a> {
                 {
                     edits.push((n.span.start, n.span.end, "__throng_main".into()));
                 }
-                let name = name_of(declarator).unwrap_or_default().to_string();
-                // Its meaning is not its body.
+                let name = name_of(declarator).unwrap_or_default();
                 let body = &f.node.statement;
-                if !matches!(&*name, "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end") {
+                // What these mean is not their body.
+                if !matches!(special(name, true), Some(Meaning::AtomicBegin | Meaning::AtomicEnd)) {
                     if let Some((site, kinds)) = self.sites.at(f.node.declarator.span)
                         && kinds[WRITE as usize]
                     {
@@ -286,7 +289,7 @@ impl<'a> Rewriter<'a> {
                 let at = l.statement.span.start;
                 edits.push((at, at, format!("; {extra}")));
             }
-            if label.starts_with("__CPROVER_ASYNC")
+            if label.starts_with(ASYNC_LABEL)
                 && let Statement::Expression(Some(e)) = &l.statement.node
                 && let Expression::Call(c) = &e.node
             {
@@ -658,228 +661,6 @@ impl<'a> Rewriter<'a> {
         format!(
             "__auto_type {a} = &({place}); {first} __typeof__(*{a}) {o} = *{a}; {check}__typeof__(*{a}) {n} = {o} {op} {v}; {second} *{a} = {n}; {value};"
         )
-    }
-
-    fn call(&mut self, e: &Node<Expression>, c: &CallExpression) -> String {
-        let Expression::Identifier(callee) = &c.callee.node else {
-            let f = self.value(&c.callee);
-            let mut parts = vec![(c.callee.span, f)];
-            let texts: Vec<String> = c.arguments.iter().map(|a| self.value(a)).collect();
-            parts.extend(c.arguments.iter().map(|a| a.span).zip(texts));
-            return self.around(e.span, &parts);
-        };
-        let name = callee.node.name.clone();
-        let site = self.sites.at(e.span).map_or(0, |s| s.0);
-        let seen: Vec<bool> = c.arguments.iter().map(|a| self.is_seen(a)).collect();
-        let mut before = String::new();
-        let mut arguments = Vec::new();
-        for (a, seen) in c.arguments.iter().zip(&seen) {
-            let text = self.value(a);
-            if *seen {
-                let n = self.name();
-                before += &format!("__auto_type {n} = ({text}); ");
-                arguments.push(n);
-            } else {
-                arguments.push(text);
-            }
-        }
-        let call = self.called(&name, &arguments, e, site);
-        if before.is_empty() { call } else { format!("({{ {before}{call}; }})") }
-    }
-
-    fn called(&mut self, name: &str, args: &[String], e: &Node<Expression>, site: usize) -> String {
-        let arg = |n: usize| args.get(n).map_or("0", String::as_str);
-        let defined = self.defined.get(name).copied();
-        let special = matches!(
-            name,
-            "__VERIFIER_error"
-                | "reach_error"
-                | "__VERIFIER_atomic_begin"
-                | "__VERIFIER_atomic_end"
-                | "__CPROVER_atomic_begin"
-                | "__CPROVER_atomic_end"
-        );
-        if let Some(void) = defined.filter(|_| !special) {
-            let call = format!("{name}({})", args.join(", "));
-            let inside = |names: &String| names.split(',').any(|n| n.trim() == name);
-            let place = self.question.exclusive.iter().position(inside);
-            let (enter, leave) = match place {
-                _ if name.starts_with("__VERIFIER_atomic_") => {
-                    (format!("__throng_begin({site});"), "__throng_end();".to_string())
-                }
-                Some(p) => (format!("__throng_enter({site}, {p});"), format!("__throng_leave({site}, {p});")),
-                None => return call,
-            };
-            if void {
-                return format!("({{ {enter} {call}; {leave} }})");
-            }
-            let r = self.name();
-            return format!("({{ {enter} __auto_type {r} = {call}; {leave} {r}; }})");
-        }
-        match name {
-            "reach_error" | "__VERIFIER_error" => {
-                return format!("__throng_failed_assertion(\"{name} is called\")");
-            }
-            "assert" | "__CPROVER_assert" | "__VERIFIER_assert" | "unsafe_assert" => {
-                return format!("__throng_assert(!!({}))", arg(0));
-            }
-            "__VERIFIER_assume" | "__CPROVER_assume" | "assume" | "__builtin_assume" => {
-                return format!("__throng_assume(!!({}))", arg(0));
-            }
-            "__assert_fail" | "__assert_rtn" | "__assert" if self.question.error_function.is_some() => {
-                return "__throng_park()".into();
-            }
-            "__assert_fail" => return format!("__throng_failed_assertion({})", arg(0)),
-            "__assert_rtn" | "__assert" => return "__throng_failed_assertion(0)".into(),
-            "abort" | "exit" | "_exit" | "_Exit" => return "__throng_park()".into(),
-            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
-                return format!("__throng_begin({site})");
-            }
-            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "atomic_end" => {
-                return "__throng_end()".into();
-            }
-            "malloc" | "alloca" | "__builtin_alloca" | "__builtin_malloc" => {
-                return format!("__throng_malloc({site}, {})", arg(0));
-            }
-            "calloc" => return format!("__throng_malloc({site}, ({}) * ({}))", arg(0), arg(1)),
-            "free" => return format!("__throng_give_back({site}, {})", arg(0)),
-            "__builtin_expect" | "__builtin_unreachable" => {
-                return format!("{name}({})", args.join(", "));
-            }
-            _ => {}
-        }
-        match name.strip_prefix("__builtin_").unwrap_or(name) {
-            "memset" => return format!("__throng_fill({site}, {})", args.join(", ")),
-            "bzero" => return format!("((void)__throng_fill({site}, {}, 0, {}))", arg(0), arg(1)),
-            "strcpy" => return format!("__throng_copy_text({site}, {}, {})", arg(0), arg(1)),
-            short @ ("memcpy" | "memmove" | "memcmp" | "bcmp" | "strcmp" | "strncmp" | "strlen"
-            | "strchr" | "strcat" | "abs" | "labs" | "llabs") => {
-                return format!("({{ __throng_call({site}); __builtin_{short}({}); }})", args.join(", "));
-            }
-            _ => {}
-        }
-        if let Some(text) = self.library(name, args, site) {
-            return text;
-        }
-        if name.starts_with("__atomic_") || name.starts_with("__sync_") || name.starts_with("atomic_") {
-            // A read of another operand may come first, and a write of the result last.
-            let main = match self.kinds(e.span) {
-                (_, _, _, true) => 2,
-                (_, true, true, false) if name.contains("load") => 0,
-                (_, _, true, false) => 1,
-                _ => 0,
-            };
-            let first = if main > 0 { format!("__throng_maybe({site}, 0); ") } else { String::new() };
-            let last = if main != 1 { format!("__throng_maybe({site}, 1); ") } else { String::new() };
-            return format!(
-                "({{ {first}__throng_turn({site}, {main}); {last}{name}({}); }})",
-                args.join(", ")
-            );
-        }
-        if name.ends_with("scanf") {
-            return self.scan(name, args, site);
-        }
-        // Not defined: an input.
-        self.inputs.insert(site);
-        let mut effects: String =
-            args.iter().filter(|a| a.starts_with("__throng_")).map(|a| format!("(void){a}, ")).collect();
-        if self.kinds(e.span).1 {
-            effects += &format!("__throng_call({site}), ");
-        }
-        let raw = self.raw(e.span);
-        let ty = if self.declared.contains(name) { format!("__typeof__({raw})") } else { "int".into() };
-        format!("({effects}({ty})__throng_input({site}))")
-    }
-
-    /// `scanf` and its like: how many conversions succeed, and a value for each.
-    fn scan(&mut self, name: &str, args: &[String], site: usize) -> String {
-        self.inputs.insert(site);
-        let from = match name.rsplit('_').next() {
-            Some("scanf") => 1,
-            _ => 2,
-        };
-        let (done, source) = (
-            self.name(),
-            if name.ends_with("sscanf") { format!("__throng_call({site}); ") } else { String::new() },
-        );
-        let each = args.iter().skip(from).enumerate();
-        let each =
-            each.map(|(i, a)| format!("if ({i} < {done}) __throng_scan({site}, {a}, sizeof *({a})); "));
-        format!(
-            "({{ {source}int {done} = (int)__throng_input({site}); {}{done}; }})",
-            each.collect::<String>()
-        )
-    }
-
-    /// Threads, locks and their like.
-    fn library(&mut self, name: &str, args: &[String], site: usize) -> Option<String> {
-        let arg = |n: usize| args.get(n).map_or("0", String::as_str);
-        let lock = arg(0);
-        let short = name.strip_prefix("pthread_").or(Some(name).filter(|n| n.starts_with("sem_")))?;
-        let steps = if self.question.exact_waits() { 3 } else { 2 };
-        // A mutex with room for it knows its owner and its kind, if any can be recursive.
-        let known = |lock: &str| format!("__THRONG_KNOWS({lock})");
-        Some(match short {
-            "create" => {
-                let null = matches!(arg(0).replace([' ', '(', ')'], "").as_str(), "0" | "void*0");
-                let size = if null { "0".into() } else { format!("sizeof *({})", arg(0)) };
-                format!(
-                    "__throng_create({site}, (void *)({}), {size}, (void *)({}), (void *)({}))",
-                    arg(0),
-                    arg(2),
-                    arg(3)
-                )
-            }
-            "join" => format!("__throng_join({site}, (unsigned long)({}), (void **)({}))", arg(0), arg(1)),
-            "exit" => format!("__throng_exit({site}, (void *)({}))", arg(0)),
-            "key_create" => {
-                format!(
-                    "__throng_key_create({site}, (void *)({lock}), sizeof *({lock}), (void *)({}))",
-                    arg(1)
-                )
-            }
-            "key_delete" => format!("__throng_key_delete({site}, {lock})"),
-            "setspecific" => format!("__throng_set_specific({lock}, (void *)({}))", arg(1)),
-            "getspecific" => format!("__throng_get_specific({lock})"),
-            "self" => "__throng_self()".into(),
-            "equal" => format!("(({}) == ({}))", arg(0), arg(1)),
-            "mutex_lock" => format!("__throng_lock({site}, {lock}, 1, {})", known(lock)),
-            "mutex_trylock" => format!("__throng_lock({site}, {lock}, 0, {})", known(lock)),
-            "mutex_unlock" => format!("__throng_unlock({site}, {lock}, {})", known(lock)),
-            "spin_lock" => format!("__throng_lock({site}, {lock}, 1, 0)"),
-            "spin_trylock" => format!("__throng_lock({site}, {lock}, 0, 0)"),
-            "spin_unlock" => format!("__throng_unlock({site}, {lock}, 0)"),
-            "rwlock_unlock" => format!("__throng_rw_unlock({site}, {lock})"),
-            "mutex_init" => format!("__throng_init({site}, {lock}, {}, {})", arg(1), known(lock)),
-            "mutexattr_settype" => format!("__throng_reset({site}, {lock}, {})", arg(1)),
-            "mutexattr_init" => format!("__throng_reset({site}, {lock}, 0)"),
-            "cond_init" => format!("__throng_cond_init({site}, {lock}, sizeof *({lock}))"),
-            "mutex_destroy" => format!("__throng_destroy({site}, {lock})"),
-            "spin_init" | "rwlock_init" => format!("__throng_reset({site}, {lock}, 0)"),
-            "rwlock_rdlock" => format!("__throng_read_lock({site}, {lock}, 1)"),
-            "rwlock_tryrdlock" => format!("__throng_read_lock({site}, {lock}, 0)"),
-            "rwlock_wrlock" => format!("__throng_write_lock({site}, {lock}, 1)"),
-            "rwlock_trywrlock" => format!("__throng_write_lock({site}, {lock}, 0)"),
-            "cond_wait" => {
-                format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)))
-            }
-            "cond_timedwait" => {
-                self.inputs.insert(site);
-                let wait = format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)));
-                format!("({wait}, (int)__throng_input({site}) * 110)")
-            }
-            "cond_signal" => format!("__throng_signal({site}, {lock}, 0)"),
-            "cond_broadcast" => format!("__throng_signal({site}, {lock}, 1)"),
-            "barrier_init" => format!("__throng_barrier_init({site}, {lock}, {})", arg(2)),
-            "barrier_wait" => format!("__throng_barrier({site}, {lock})"),
-            "once" => format!("__throng_once({site}, {lock}, {})", arg(1)),
-            "sem_init" => format!("__throng_reset({site}, {lock}, {})", arg(2)),
-            "sem_post" => format!("__throng_sem_post({site}, {lock})"),
-            "sem_wait" => format!("__throng_sem_wait({site}, {lock}, 1)"),
-            "sem_trywait" => format!("__throng_sem_wait({site}, {lock}, 0)"),
-            "sem_getvalue" => format!("__throng_sem_value({site}, {lock}, {})", arg(1)),
-            _ => format!("__throng_pass({site})"),
-        })
     }
 }
 

@@ -452,7 +452,7 @@ fn exit_status_two_is_for_what_cannot_be_read() {
         let certificate = scratch.file("bad.json", text);
         let (status, out, err) = run(&["certify", program, certificate.to_str().expect("UTF-8")]);
         assert!(
-            status == Some(2) && out.is_empty() && err.contains("bad.json: this is no certificate"),
+            status == Some(2) && out.is_empty() && err.contains("bad.json: this is not a certificate"),
             "{err}"
         );
         let (status, ..) = run(&["check", program, "--reuse", certificate.to_str().expect("UTF-8")]);
@@ -466,7 +466,7 @@ fn exit_status_two_is_for_what_cannot_be_read() {
 }
 
 #[test]
-fn unchecked_is_what_nobody_checked() {
+fn verdicts_that_were_not_checked_are_marked() {
     let scratch = Scratch::new("no-files");
     let program = scratch.file("lock.bp", LOCK);
     let program = program.to_str().expect("UTF-8");
@@ -619,7 +619,7 @@ fn an_answer_to_another_question_is_invalid() {
     let many = path("many.tts", &format!("1 20000\n{many}"));
     run(&["check", &many, "-q", "--engine", "views", "--certificate", certificate]);
     assert_eq!(run(&["certify", &many, certificate, "--timeout", "600"]).0, Some(0));
-    // Without a bound, nothing depends on who has ended; and a wrong question is no question.
+    // Without a bound, nothing depends on who has ended; and a wrong question is refused.
     run(&["check", &program, "-q", "--certificate", certificate]);
     assert_eq!(run(&["certify", &program, certificate, "--no-slot-reuse"]).0, Some(0));
     assert_eq!(run(&["certify", &program, certificate, "--target", "0|1"]).0, Some(2));

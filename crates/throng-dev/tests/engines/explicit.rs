@@ -215,7 +215,7 @@ impl SetStates for Overlapping {
         self.post(s, l, out)
     }
 
-    fn obey(&self, _: Option<throng_model::Over>) {}
+    fn set_stop_check(&self, _: Option<throng_model::StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self

@@ -144,14 +144,14 @@ impl SetStates for Masks {
     }
 
     fn cubes(&self) -> &dyn Cubes {
-        panic!("these sets are no cubes")
+        panic!("these sets are not cubes")
     }
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.post(s, l, out)
     }
 
-    fn obey(&self, _: Option<Over>) {}
+    fn set_stop_check(&self, _: Option<StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self

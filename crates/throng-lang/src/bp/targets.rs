@@ -1,5 +1,5 @@
-//! What is asked of a program, as configurations to cover: assertions, labels, invariants, threads
-//! at places, data races.
+//! Targets of a program, as configurations to cover: assertions, labels, invariants, threads at
+//! places, data races.
 
 use super::expr::{Cube, Expr, ONE, Var};
 use super::program::Variable;
@@ -13,10 +13,10 @@ use crate::source::{Diagnostic, Span};
 use throng_model::problem::Target;
 use throng_model::{Bag, Config, Describe, Local};
 
-/// The most configurations that one question may become.
+/// Maximum number of configurations of one target.
 pub const MOST_CONFIGURATIONS: usize = 1 << 14;
 
-/// A thread that matches a pattern: its point, and the values that make the condition true.
+/// A thread that matches a pattern: its point, and values that make the condition true.
 #[derive(Clone)]
 struct Candidate {
     point: u32,
@@ -25,8 +25,8 @@ struct Candidate {
 }
 
 impl Jit {
-    /// A thread can execute an `assert` whose condition can be false; `None` if the program asserts
-    /// nothing.
+    /// Returns the target "a thread can execute an `assert` whose condition can be false"; `None`
+    /// if the program asserts nothing.
     pub fn assertions(&self) -> Option<Target> {
         let mut configs = Vec::new();
         let mut any = false;
@@ -44,7 +44,8 @@ impl Jit {
         any.then(|| Target::of(Property::Assertions, configs))
     }
 
-    /// A thread can execute the statement with this label (an `assert(0)` in front of it).
+    /// Returns the target "a thread can execute the statement with this label" (as if an
+    /// `assert(0)` preceded it).
     pub fn error_label(&self, label: &str) -> Result<Target, String> {
         let configs = self.labelled(label)?.into_iter().map(|p| {
             let inside = self.program.points[p as usize].inside;
@@ -53,7 +54,8 @@ impl Jit {
         Ok(Target::of(Property::ErrorLabel(label.into()), configs.collect()))
     }
 
-    /// The shared variables can falsify the expression, no thread is inside an atomic section.
+    /// Returns the target "the shared variables can falsify the expression, and no thread is inside
+    /// an atomic section".
     pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
         let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
         let mut found = Vec::new();
@@ -65,9 +67,10 @@ impl Jit {
         Target::of(Property::Invariant(name.into()), configs.collect())
     }
 
-    /// These threads are there, in this shared state, and no other thread is inside an atomic
-    /// section; spans of diagnostics are into `text`. Where variables of threads are mentioned, the
-    /// program must have been read with [`super::Options::exact_copies`].
+    /// Returns the target "these threads are in these states, in this shared state, and no other
+    /// thread is inside an atomic section"; spans of diagnostics are into `text`. Where variables
+    /// of threads are mentioned, the program must have been read with
+    /// [`super::Options::exact_copies`].
     pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
         let whole = Span::new(0, text.len());
         let asked = ThreadStates::parse(text)?;
@@ -118,7 +121,7 @@ impl Jit {
         Ok(Target::of(Property::State(name), configs))
     }
 
-    /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
+    /// Returns the points at this label: none if it is only in unreachable code.
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
         let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
         let mut written = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
@@ -164,8 +167,8 @@ impl Jit {
         self.together(property::mutex(text)?)
     }
 
-    /// Two threads are about to access a shared variable, one of them to write it, and no thread is
-    /// inside an atomic section.
+    /// Returns the target "two threads are about to access this shared variable, one of them to
+    /// write it, and no thread is inside an atomic section".
     pub fn race(&self, name: &str) -> Result<Target, Diagnostic> {
         let bits = bits_of(name, &self.program.shared, &self.program.groups.shared).ok_or_else(|| {
             let message = format!("no shared variable `{name}`");
@@ -189,7 +192,7 @@ impl Jit {
         Ok(Target::of(Property::Race(Some(name.into())), configs))
     }
 
-    /// Whether the statement at a point writes one of these shared variables; without
+    /// Returns whether the statement at a point writes one of these shared variables; without
     /// `only_writes`, whether it reads or writes one.
     fn accesses(&self, point: u32, bits: &[u32], only_writes: bool) -> bool {
         let point = &self.program.points[point as usize];
@@ -199,7 +202,7 @@ impl Jit {
             || !only_writes && point.reads.iter().any(|i| bits.contains(i))
     }
 
-    /// The points and values of threads that match a pattern.
+    /// Returns the points and values of threads that match a pattern.
     fn matching(&self, text: &str, pattern: &Pattern) -> Result<Vec<Candidate>, Diagnostic> {
         let mut points = Vec::new();
         for place in &pattern.places {
@@ -255,7 +258,7 @@ impl Jit {
         Ok(found)
     }
 
-    /// One candidate of each list at once, if there are not too many ways to choose them.
+    /// Returns the configurations with one candidate of each list; `None` if there are too many.
     fn at_once(&self, candidates: &[Vec<Candidate>], asked: &Together) -> Option<Vec<Config>> {
         let mut configs = Vec::new();
         for chosen in asked.choices(candidates, MOST_CONFIGURATIONS)? {
