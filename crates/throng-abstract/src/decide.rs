@@ -21,9 +21,9 @@ pub(crate) fn decide(problem: &Problem, limits: &Limits) -> Result<Answer, Unkno
     if let Some(flaw) = answer.flaw.take() {
         return Err(Unknown::Inconclusive(format!("abstraction failed: {flaw}")));
     }
-    if !answer.checked {
+    if answer.checked.is_none() {
         let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-        if let Some((_, flaw)) = rules::check_each(problem, &verdicts, limits).into_iter().next() {
+        if let Err((_, flaw)) = rules::check_all(problem, &verdicts, limits) {
             limits.check()?;
             return Err(Unknown::Inconclusive(format!("abstraction failed: {flaw}")));
         }

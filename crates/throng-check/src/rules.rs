@@ -33,6 +33,7 @@ pub use self::flaw::Flaw;
 use self::deadlock::check_deadlock;
 use self::forward::{Kind, check_forward};
 use self::stuck::check_stuck;
+use crate::Checked;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target, What};
@@ -44,7 +45,7 @@ use throng_model::{Bag, Config, Local, Shared};
 /// Checks that the evidence of `verdict` proves the verdict about `target`.
 ///
 /// `Verdict::Unknown` passes.
-pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<(), Flaw> {
+pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<Checked, Flaw> {
     check_within(problem, target, verdict, &Limits::none())
 }
 
@@ -54,7 +55,11 @@ pub fn check_within(
     target: &Target,
     verdict: &Verdict,
     limits: &Limits,
-) -> Result<(), Flaw> {
+) -> Result<Checked, Flaw> {
+    check_verdict(problem, target, verdict, limits).map(|()| Checked::by_rules())
+}
+
+fn check_verdict(problem: &Problem, target: &Target, verdict: &Verdict, limits: &Limits) -> Result<(), Flaw> {
     match target.what {
         What::Deadlock => return check_deadlock(problem, verdict, limits),
         What::Stuck => return check_stuck(problem, target, verdict, limits),
@@ -183,16 +188,23 @@ pub fn check_all(
     verdicts: &[(usize, &Verdict)],
     limits: &Limits,
 ) -> Result<(), (String, Flaw)> {
-    let failing = check_each(problem, verdicts, limits).into_iter().next();
-    failing.map_or(Ok(()), |(target, flaw)| Err((problem.targets[target].name.clone(), flaw)))
+    for (&(i, _), found) in verdicts.iter().zip(check_each(problem, verdicts, limits)) {
+        found.map_err(|flaw| (problem.targets[i].name.clone(), flaw))?;
+    }
+    Ok(())
 }
 
-/// Like [`check_all`], but returns every target whose evidence fails, and why. Targets that share a
-/// certificate are checked against it together, so that a large set is traversed only once.
-pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Limits) -> Vec<(usize, Flaw)> {
+/// Like [`check_all`], but returns for every verdict, in their order, whether its evidence is
+/// valid. Targets that share a certificate are checked against it together, so that a large set is
+/// traversed only once.
+pub fn check_each(
+    problem: &Problem,
+    verdicts: &[(usize, &Verdict)],
+    limits: &Limits,
+) -> Vec<Result<Checked, Flaw>> {
     let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
     let mut job_of = FxHashMap::default();
-    for &(i, verdict) in verdicts {
+    for (place, &(i, verdict)) in verdicts.iter().enumerate() {
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
@@ -205,7 +217,7 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {
-            Some((joint, _, targets)) => {
+            Some((joint, _, places)) => {
                 match has_condition(joint) {
                     true => {
                         let each = [&*joint, target].into_iter().filter_map(Target::formula);
@@ -214,18 +226,18 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
                     }
                     false => joint.configs.extend_from_slice(&target.configs),
                 }
-                targets.push(i);
+                places.push(place);
             }
-            None => jobs.push((target.clone(), verdict, vec![i])),
+            None => jobs.push((target.clone(), verdict, vec![place])),
         }
     }
-    let mut failing = Vec::new();
-    for (target, verdict, targets) in jobs {
-        if let Err(flaw) = check_within(problem, &target, verdict, limits) {
-            failing.extend(targets.into_iter().map(|i| (i, flaw.clone())));
-        }
+    let mut found: Vec<(usize, Result<Checked, Flaw>)> = Vec::with_capacity(verdicts.len());
+    for (target, verdict, places) in jobs {
+        let one = check_within(problem, &target, verdict, limits);
+        found.extend(places.into_iter().map(|place| (place, one.clone())));
     }
-    failing
+    found.sort_unstable_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, one)| one).collect()
 }
 
 /// Returns whether some configuration that covers one of the target may not hit it.

@@ -25,6 +25,7 @@ use super::reachability::Reachability;
 use super::{Algorithm, Answer, Attempt, Progress, Statistics, Watch};
 use crate::quotient::Quotient;
 use crate::registry::{self, Engine, Settings};
+use throng_check::Checked;
 use throng_check::rules::{Flaw, check, check_each};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
@@ -190,6 +191,7 @@ struct Decided {
     by: &'static str,
     /// True if runs with fewer threads were searched first.
     fewest: bool,
+    checked: Option<Checked>,
 }
 
 struct State {
@@ -229,15 +231,14 @@ impl<'a> Portfolio<'a> {
         // It is checked like every verdict. If the check fails, no engine can prove the target
         // safe, and there is no run to find.
         let trivial = |t: &Target| {
-            let verdict = || match check(problem, t, &nothing_bad) {
-                Ok(()) => nothing_bad.clone(),
-                Err(flaw) => Verdict::Unknown(Unknown::Inconclusive(flaw.to_string())),
+            let decided = || {
+                let (verdict, checked) = match check(problem, t, &nothing_bad) {
+                    Ok(checked) => (nothing_bad.clone(), Some(checked)),
+                    Err(flaw) => (Verdict::Unknown(Unknown::Inconclusive(flaw.to_string())), None),
+                };
+                Decided { verdict, by: Engine::Auto.name(), fewest: false, checked }
             };
-            t.configs.is_empty().then(|| Decided {
-                verdict: verdict(),
-                by: Engine::Auto.name(),
-                fewest: false,
-            })
+            t.configs.is_empty().then(decided)
         };
         let state = State {
             verdicts: problem.targets.iter().map(trivial).collect(),
@@ -350,9 +351,11 @@ impl<'a> Portfolio<'a> {
             .copied()
             .collect();
         let began = Instant::now();
-        let failing = check_each(self.problem, &offers, &self.limits);
+        let found = check_each(self.problem, &offers, &self.limits);
         self.state().checking += began.elapsed();
-        for (i, flaw) in &failing {
+        for ((i, _), flaw) in
+            offers.iter().zip(&found).filter_map(|(of, one)| Some((of, one.as_ref().err()?)))
+        {
             if let Flaw::Limit(why) = flaw {
                 self.state().why.get_or_insert(why.clone());
                 continue;
@@ -369,13 +372,13 @@ impl<'a> Portfolio<'a> {
             return self.limits.stopper().stop();
         }
         let mut new = Vec::new();
-        for (i, verdict) in offers {
-            if failing.iter().any(|(failing, _)| *failing == i) {
+        for ((i, verdict), checked) in offers.into_iter().zip(found) {
+            let Ok(checked) = checked else {
                 self.state().withdrawn.push(verdict.clone());
                 continue;
-            }
+            };
             let fewest = engine == Engine::Explicit.name() && matches!(verdict, Verdict::Unsafe(_));
-            let decided = Decided { verdict: verdict.clone(), by: engine, fewest };
+            let decided = Decided { verdict: verdict.clone(), by: engine, fewest, checked: Some(checked) };
             let known = &mut self.state().verdicts[i];
             if known.is_none() {
                 *known = Some(decided);
@@ -390,7 +393,8 @@ impl<'a> Portfolio<'a> {
             if let Some(better) = self.polish(i, verdict, engine, polishing)
                 && let Some(decided) = &mut self.state().verdicts[i]
             {
-                (decided.verdict, decided.fewest) = (better, true);
+                (decided.verdict, decided.checked) = (better.0, Some(better.1));
+                decided.fewest = true;
             }
         }
     }
@@ -403,7 +407,7 @@ impl<'a> Portfolio<'a> {
         verdict: &Verdict,
         engine: &'static str,
         polishing: &AtomicU64,
-    ) -> Option<Verdict> {
+    ) -> Option<(Verdict, Checked)> {
         let Verdict::Unsafe(trace) = verdict else { return None };
         if engine == Engine::Explicit.name() || self.problem.targets[target].formula().is_some() {
             return None;
@@ -421,8 +425,10 @@ impl<'a> Portfolio<'a> {
         polishing.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
         // The search was for one target only.
         let statistics = Statistics { complete_up_to: None, ..better.statistics };
-        let better = better.verdicts.into_iter().next().filter(|better| {
-            matches!(better, Verdict::Unsafe(_)) && check(&problem, &problem.targets[0], better).is_ok()
+        let run = better.verdicts.into_iter().next().filter(|better| matches!(better, Verdict::Unsafe(_)));
+        let better = run.and_then(|run| {
+            let checked = check(&problem, &problem.targets[0], &run).ok()?;
+            Some((run, checked))
         });
         self.state().record(Attempt {
             engine: Engine::Explicit.name(),
@@ -446,6 +452,9 @@ impl<'a> Portfolio<'a> {
             attempt.decided += by.iter().flatten().filter(|&&by| by == attempt.engine).count() as u64;
         }
         let fewest = state.verdicts.iter().map(|d| d.as_ref().is_some_and(|d| d.fewest)).collect();
+        let decided = state.verdicts.iter().flatten();
+        let claims = decided.filter(|d| !matches!(d.verdict, Verdict::Unknown(_)));
+        let checked = Checked::all(claims.map(|d| d.checked));
         let verdicts = state
             .verdicts
             .into_iter()
@@ -463,7 +472,7 @@ impl<'a> Portfolio<'a> {
             by,
             fewest,
             attempts: state.attempts,
-            checked: true,
+            checked,
             checking: state.checking,
             flaw: state.flaw,
         }

@@ -183,8 +183,12 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
         );
     }
     let sets = document.sets(query).map_err(Fault::Invalid)?;
-    let elements = locksets::check(&query.program, &sets).map_err(Fault::Invalid)?;
-    Ok(Shown { property: query.question.name(Violation::Race), kind: "locksets", elements })
+    let compared = locksets::check(&query.program, &sets).map_err(Fault::Invalid)?;
+    Ok(Shown {
+        property: query.question.name(Violation::Race),
+        kind: "locksets",
+        elements: compared.instructions,
+    })
 }
 
 impl LocksetsDocument {

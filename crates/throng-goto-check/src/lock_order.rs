@@ -15,6 +15,7 @@ mod search;
 pub use self::search::order;
 
 use std::collections::{BTreeMap, BTreeSet};
+use throng_check::Checked;
 
 use throng_goto::program::{Access, Expr, Instr, Program, next, object_of, offset_of};
 
@@ -57,7 +58,7 @@ struct Taken {
 }
 
 /// Checks that an order is one that rules deadlocks out.
-pub fn check_order(program: &Program, order: &Order) -> Result<(), String> {
+pub fn check_order(program: &Program, order: &Order) -> Result<Checked, String> {
     let (may, held) = (search::may_hold(program)?, locksets(program));
     are_closed(program, &may)?;
     follow_from_the_start(program, &held)?;
@@ -70,7 +71,7 @@ pub fn check_order(program: &Program, order: &Order) -> Result<(), String> {
         }
     }
     match waits == order.waits {
-        true => Ok(()),
+        true => Ok(Checked::of_source()),
         false => Err("another number of instructions waits".into()),
     }
 }

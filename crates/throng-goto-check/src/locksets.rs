@@ -11,6 +11,7 @@ mod search;
 pub use self::search::locksets;
 
 use std::collections::{BTreeMap, BTreeSet};
+use throng_check::Checked;
 
 use throng_goto::program::{
     Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, address, next, object_of, offset_of,
@@ -178,9 +179,18 @@ struct Touched {
 /// Maximum number of different accesses to one object.
 const MOST: usize = 2000;
 
-/// Checks that the sets are right and that no two threads can race. Returns the number of accesses,
-/// or why they may race.
-pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
+/// What sets of locks were found to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compared {
+    /// The number of instructions that were compared.
+    pub instructions: usize,
+    /// That the sets were checked.
+    pub checked: Checked,
+}
+
+/// Checks that the sets are right and that no two threads can race. Returns what was compared, or
+/// why they may race.
+pub fn check(program: &Program, sets: &Locksets) -> Result<Compared, String> {
     // By object; alike ones once, with the first line.
     let mut touched: BTreeMap<i64, BTreeMap<Touched, String>> = BTreeMap::new();
     // The locks that some set relies on.
@@ -215,7 +225,7 @@ pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
             }
         }
     }
-    Ok(count)
+    Ok(Compared { instructions: count, checked: Checked::of_source() })
 }
 
 /// Checks that sets hold: at the start, and after each instruction if they do before it.
@@ -377,7 +387,7 @@ pthread_mutex_t m, n; int x, a[4];
         Program::clone(&loaded.query.program)
     }
 
-    fn proved(body: &str) -> Result<usize, String> {
+    fn proved(body: &str) -> Result<Compared, String> {
         let program = program(body);
         check(&program, &locksets(&program))
     }

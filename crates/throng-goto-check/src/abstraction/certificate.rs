@@ -7,6 +7,7 @@
 //! ([`super::encoder`]), the SAT solver's "no", and the checker of Boolean programs.
 
 use serde::{Deserialize, Serialize};
+use throng_check::Checked;
 use throng_check::certificate::hash;
 use throng_check::certify::{Asked, CertifiedAnswer, Fault, certify};
 use throng_goto::Query;
@@ -230,7 +231,9 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
 
 /// What a certificate was found to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Checked {
+pub struct Certified {
+    /// That it was checked.
+    pub checked: Checked,
     /// Facts about edges that were proved again.
     pub facts: usize,
     /// Predicates.
@@ -238,7 +241,7 @@ pub struct Checked {
 }
 
 /// Checks that a certificate proves everything that is asked about a program.
-pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Checked, Fault> {
+pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Certified, Fault> {
     let invalid = |why: &str| Fault::Invalid(why.to_string());
     if document.program != identity(query) {
         return Err(invalid("it is about another program or another question"));
@@ -307,5 +310,5 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Chec
     }
     let known = facts.apart.len() + facts.at.iter().map(Vec::len).sum::<usize>();
     let facts = known + document.never.iter().map(Vec::len).sum::<usize>();
-    Ok(Checked { facts, predicates: list.len() })
+    Ok(Certified { checked: Checked::of_source(), facts, predicates: list.len() })
 }

@@ -11,6 +11,7 @@ use crate::outcome::{Outcome, Remark};
 use crate::report::plural;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_c::Loaded;
+use throng_check::Checked;
 use throng_check::certify::Fault;
 use throng_engine::hunt::Hunt;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
@@ -49,7 +50,9 @@ struct Found {
     last: Option<Round>,
     said: Option<String>,
     document: Option<Document>,
-    /// How long checking the proof took.
+    /// That the proof was checked.
+    checked: Option<Checked>,
+    /// How long that took.
     checking: Duration,
     flaw: Option<String>,
     /// What the hunts came across that always take place.
@@ -103,17 +106,19 @@ impl Attempt {
             Ok((graph, Ended::Proved(proof))) => {
                 let document = certificate::document(&self.loaded.query, &graph, &proof.evidence);
                 let began = Instant::now();
-                if self.checks
-                    && let Err(fault) = certificate::check(&self.loaded.query, &document, limits)
-                {
-                    self.note(|f| match fault {
-                        Fault::Limit(why) => {
-                            f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
-                        }
-                        fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
-                    });
-                    return false;
-                }
+                let check = || certificate::check(&self.loaded.query, &document, limits);
+                let checked = match self.checks.then(check).transpose() {
+                    Ok(certified) => certified.map(|certified| certified.checked),
+                    Err(fault) => {
+                        self.note(|f| match fault {
+                            Fault::Limit(why) => {
+                                f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
+                            }
+                            fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
+                        });
+                        return false;
+                    }
+                };
                 let mut said = format!(
                     "proved by predicate abstraction: {}, {}",
                     plural(proof.evidence.predicates.len() as u64, "predicate"),
@@ -124,7 +129,8 @@ impl Attempt {
                     said.push_str(&format!(", {} that hold at places", plural(facts, "comparison")));
                 }
                 self.note(|f| {
-                    (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed())
+                    (f.said, f.document) = (Some(said), Some(document));
+                    (f.checked, f.checking) = (checked, began.elapsed());
                 });
                 true
             }
@@ -312,9 +318,9 @@ impl WithAbstraction<'_> {
                 "no run of the Boolean program fails, for any number of threads",
             ],
         };
-        let mut checking = Duration::ZERO;
+        let (mut checked, mut checking) = (None, Duration::ZERO);
         self.attempt.note(|found| {
-            checking = found.checking;
+            (checked, checking) = (found.checked, found.checking);
             if let Some(document) = &found.document {
                 let texts = |list: &[Stated]| list.iter().map(|p| p.text.clone()).collect::<Vec<String>>();
                 let (kept, facts) = (texts(&document.predicates), texts(&document.facts.predicates));
@@ -325,8 +331,7 @@ impl WithAbstraction<'_> {
         let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
         let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
         answer.by = vec![Some(NAME); problem.targets.len()];
-        // By the checker of proofs by abstraction.
-        (answer.checked, answer.checking) = (self.attempt.checks, checking);
+        (answer.checked, answer.checking) = (checked, checking);
         answer
     }
 }

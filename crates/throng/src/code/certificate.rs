@@ -55,7 +55,7 @@ fn document(part: &Part) -> Result<String, String> {
     let query = &part.posed.loaded.query;
     let failed = |why: serde_json::Error| why.to_string();
     match part.outcome.answered_by().as_str() {
-        deadlock::NAME if let Some(order) = deadlock::ordered(&part.posed) => {
+        deadlock::NAME if let Some((order, _)) = deadlock::ordered(&part.posed) => {
             documents::write_order(query, &order).map_err(failed)
         }
         locksets::NAME => {
