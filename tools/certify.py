@@ -35,7 +35,7 @@ class Invalid(Exception):
 
 
 class Unreadable(Exception):
-    """This is no certificate, or no input."""
+    """This is not a certificate, or not an input."""
 
 
 class Skipped(Exception):
@@ -95,7 +95,7 @@ def read_edges(lines, shared, local):
             for p, q in zip(words[5::3], words[7::3]):
                 moves.setdefault(p, []).append(q)
             if arrow != "+>" and (src, l) == (dst, m) and not moves:
-                continue  # changes nothing, and is no step
+                continue  # changes nothing, and is not a step
             if arrow == "->":
                 rules.append(rule(src, dst, [l], [m], (), moves))
             elif arrow == "+>":
@@ -551,7 +551,7 @@ def net_rule(names, guard, update):
             if term.isdigit():
                 put[x] += -int(term) if sign == "-" else int(term)
             elif sign == "-" or term in to:
-                raise Skipped("an update that is no transfer: " + update.strip())
+                raise Skipped("an update that is not a transfer: " + update.strip())
             else:
                 to[term] = x
         sources = [term for _, term in terms if not term.isdigit()]
@@ -568,7 +568,7 @@ def net_rule(names, guard, update):
     del put[None]
     fates = {y: [x] for y, x in to.items() if x != y}
     if +take == +put and not fates:
-        return []  # changes nothing, and is no step
+        return []  # changes nothing, and is not a step
     fates.update({y: [] for y in blocked})
     return [Rule("0", "0", +take, +put, Counter(), fates)]
 
@@ -623,7 +623,7 @@ class Twice(dict):
 
 
 def no_part(value):
-    raise Unreadable("this is no certificate: unexpected %s" % repr(value)[:60])
+    raise Unreadable("this is not a certificate: unexpected %s" % repr(value)[:60])
 
 
 def whole(low, high):
@@ -633,7 +633,7 @@ def whole(low, high):
 def text_of(value, depth):
     if type(value) is not str:
         no_part(value)
-    value.encode("utf-8")  # half of a surrogate pair is no text
+    value.encode("utf-8")  # half of a surrogate pair is not text
     return value
 
 
@@ -643,7 +643,7 @@ def flag(value, depth):
 
 def deeper(depth):
     if depth >= DEEPEST:
-        raise Unreadable("this is no certificate: nested too deeply")
+        raise Unreadable("this is not a certificate: nested too deeply")
     return depth + 1
 
 
@@ -692,7 +692,7 @@ def record(fields, optional=(), default=None):
         elif type(value) is not dict or not set(value) <= set(fields):
             no_part(value)
         elif not set(fields) - set(value) <= {*optional, *default}:
-            raise Unreadable("this is no certificate: something is missing in %s" % repr(value)[:60])
+            raise Unreadable("this is not a certificate: something is missing in %s" % repr(value)[:60])
         depth = deeper(depth)
         missing = {key: default.get(key) for key in fields if key not in value}
         return {**missing, **{key: fields[key](v, depth) for key, v in value.items()}}
@@ -1059,7 +1059,7 @@ class Decoder:
             for c in map(self.config, body["configurations"]):
                 need(not self.is_deadlock(c), "a member is a deadlock: %s" % (c,))
             return
-        need(kind == "invariants" and body["views"] is not None and not body["basis"], "%s is no proof" % kind)
+        need(kind == "invariants" and body["views"] is not None and not body["basis"], "%s is not a proof" % kind)
         need(self.threads is None and self.tokens is None, "this is sound for any number of threads only")
         need(not self.is_blocking(), "threads block others by their presence")
         linear = [self.vector(signed=True, **v) for v in body["vectors"]]
@@ -1402,12 +1402,12 @@ class Decoder:
                         used[p] += n * times
             need(all(used[p] <= weights.get(p, 0) for p in {*used, *weights}), "more is used than the sum has")
             start = max((value(c[1]) for c, _ in self.families), default=-OMEGA)
-            need(asked > start, "what is asked for is no more than there is at the start")
+            need(asked > start, "the required value of the sum does not exceed its value at the start")
         need(not waiting, "a case is left open")
 
     def safe(self, bad, evidence):
         ((kind, body),) = evidence.items()
-        need(kind in ("closed", "downward", "invariants", "refutation", "through", "reduced"), "%s is no proof" % kind)
+        need(kind in ("closed", "downward", "invariants", "refutation", "through", "reduced"), "%s is not a proof" % kind)
         getattr(self, kind)(bad, **body)
 
     def evidence(self, place):
@@ -1478,7 +1478,7 @@ class Decoder:
             bad = [] if about_deadlock else self.bad(target)
             evidence = self.evidence(target["evidence"])
             is_run = "trace" in evidence
-            need(is_run == (target["verdict"] == "unsafe"), "this is no evidence for %s" % target["verdict"])
+            need(is_run == (target["verdict"] == "unsafe"), "this is not evidence for %s" % target["verdict"])
             if about_deadlock:
                 self.deadlock(evidence)
             elif is_run:
@@ -1499,7 +1499,7 @@ class Decoder:
         for before, by, c in runs:
             c = self.config(c)
             need(size(c) <= threads, "a run has more threads: %s" % (c,))
-            need(before is None or 0 <= before < len(nodes), "a run comes from later")
+            need(before is None or 0 <= before < len(nodes), "a node of the runs precedes its parent")
             fits = self.is_initial(c) if before is None else self.leads(nodes[before], by, c, None)
             need(fits, "a run does not lead to %s" % (c,))
             nodes.append(c)
@@ -1521,7 +1521,7 @@ class Decoder:
             held = {(c[0], l) for c in (self.config(c, True) for c in body["configurations"]) for l, _ in c[1]}
         else:
             need(kind == "invariants" and body["views"] is not None and not body["vectors"] + body["basis"],
-                 "%s does not hold all that is reachable" % kind)
+                 "%s does not contain all reachable thread states" % kind)
             held = {(s, l) for s, group in self.views(body["views"]).items() for l in group}
         need(held <= listed, "nothing is said about whether %s can be reached" % (held - listed))
         if more["needed"] is not None:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-ENGINES = ["auto", "explicit", "symbolic", "karp-miller", "backward", "pdr", "views", "localise", "equations", "guided"]
+ENGINES = ["auto", "explicit", "symbolic", "karp-miller", "backward", "views", "localise", "equations", "guided"]
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

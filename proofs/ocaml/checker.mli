@@ -1,3 +1,4 @@
+(* Generated from proofs/Extract.v by proofs/check with Coq's extraction: do not edit. *)
 
 val negb : bool -> bool
 

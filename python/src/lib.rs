@@ -1,8 +1,8 @@
-//! The native part of the Python package `throng`: inputs, searches and models whose moves are
+//! The native part of the Python package `throng`: inputs, searches, and models whose moves are
 //! Python functions.
 //!
-//! It is thin. Answers leave it as the JSON documents that `throng check --json` and the others
-//! print, and `throng/results.py` makes dataclasses of them.
+//! It is a thin layer. It returns answers as the JSON documents that `throng check --json` and the
+//! other commands print, and `throng/results.py` converts them to dataclasses.
 
 mod options;
 mod search;
@@ -27,7 +27,7 @@ create_exception!(
     "The input or the question is wrong; the message says where."
 );
 
-/// The exception that an error of the library is.
+/// Converts an error of the library to an exception.
 pub(crate) fn raised(error: Error) -> PyErr {
     ThrongError::new_err(error.to_string().trim_end().to_string())
 }
@@ -93,7 +93,7 @@ impl Loaded {
     }
 }
 
-/// An answer: one document, and what people read.
+/// An answer: a JSON document, and a report as text.
 #[pyclass(frozen)]
 pub(crate) struct Answer {
     json: String,

@@ -1,5 +1,5 @@
-//! What can be asked and how to search, as Python passes it: dictionaries whose keys are the
-//! keyword arguments.
+//! Questions and search options as Python passes them: dictionaries whose keys are the keyword
+//! arguments.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use throng::lang::Vocabulary;
 use throng::model::limits::Limits;
 use throng::{Engine, Settings};
 
-/// Messages name keyword arguments.
+/// The names of keyword arguments in messages.
 pub(crate) static PYTHON: Vocabulary = Vocabulary {
     initial: "initial",
     threads: "threads",
@@ -75,7 +75,7 @@ impl From<Question> for throng::Question {
     }
 }
 
-/// How to search, and when to stop.
+/// The options and limits of a search.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Search {
@@ -105,7 +105,7 @@ impl Search {
         Ok(limits)
     }
 
-    /// `jobs`: as many as there are cores, unless it is said.
+    /// Returns the settings; `jobs` defaults to the number of cores.
     pub(crate) fn settings(&self) -> PyResult<Settings> {
         let mut settings = Settings::default();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -20,27 +20,27 @@ use crate::options::{PYTHON, Question, Search};
 use crate::template::{Failure, Never, PythonModel};
 use crate::{Answer, Loaded, ThrongError, raised};
 
-/// Readers are recursive: as deep as on the command line.
+/// Size of the stack of readers, which are recursive; the same as on the command line.
 const STACK: usize = 256 << 20;
 
-/// How often it is looked whether Ctrl-C was pressed.
+/// Time between two checks for Ctrl-C.
 const SIGNALS: Duration = Duration::from_millis(20);
 
-/// How long smaller evidence is looked for, as on the command line.
+/// Limit on the time for shrinking evidence, as on the command line.
 const SHRINKING: Duration = Duration::from_secs(2);
 
-/// Does something without Python's lock, on a deep stack.
+/// Runs `work` without Python's lock, on a large stack.
 pub(crate) fn apart<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     watched(py, &Limits::none(), work)
 }
 
-/// The same; Ctrl-C stops it.
+/// Like [`apart`], but Ctrl-C stops the work.
 fn watched<T: Send>(py: Python<'_>, limits: &Limits, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let stopper = limits.stopper();
     py.detach(|| {
         let (done, finished) = channel::<()>();
         std::thread::scope(|scope| {
-            // The sender is dropped when the work ends, however it ends.
+            // The sender is dropped when the work ends, even by a panic.
             let work = move || {
                 let _done = done;
                 work()
@@ -65,14 +65,14 @@ fn watched<T: Send>(py: Python<'_>, limits: &Limits, work: impl FnOnce() -> T + 
     })
 }
 
-/// What is asked about: an input, or a model written in Python with what must never happen to it.
+/// The subject of a question: an input, or a model written in Python with its targets.
 #[derive(FromPyObject)]
 pub(crate) enum Subject<'py> {
     Input(Bound<'py, Loaded>),
     Model((Bound<'py, PyAny>, Vec<Never>)),
 }
 
-/// What a question about it leads to, before it is said what kind of answer that is.
+/// The result of a question, before it is converted to an answer.
 enum Reply {
     Answer(Box<Answer>),
     Wrong(Error),
@@ -90,7 +90,7 @@ fn answered(
     ask: impl FnOnce(&Job<'_>, &Limits) -> Result<Answer, Error> + Send,
 ) -> PyResult<Answer> {
     let (limits, mut settings) = (search.limits()?, search.settings()?);
-    // A certificate cannot prove what partial-order reduction leaves out.
+    // A certificate cannot cover the configurations that partial-order reduction omits.
     settings.partial_order = !certificate;
     let (name, reply) = match subject {
         Subject::Input(input) => {
@@ -114,8 +114,8 @@ fn answered(
                 answer.map_or_else(Reply::Wrong, |answer| Reply::Answer(Box::new(answer)))
             };
             let reply = watched(py, &limits, work)?;
-            // The predicates and moves that were asked before a failure say nothing about the
-            // whole.
+            // After a failure, the moves and predicates evaluated before it prove nothing about the
+            // model.
             match objects.failure() {
                 None => (name, reply),
                 Some(Failure::Raised(error)) => return Err(error),
@@ -131,7 +131,7 @@ fn answered(
     }
 }
 
-/// The answer of a search that was stopped before there was a problem.
+/// Returns the answer of a search that was stopped before there was a problem.
 fn unknown(name: &str, why: &Unknown, stopped: impl Fn(&str, &Unknown) -> String) -> Answer {
     let text = format!("UNKNOWN  {why}\n");
     let page = format!("<!doctype html><meta charset=utf-8><p>UNKNOWN: {}", escaped(&why.to_string()));
@@ -142,7 +142,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// Whether the properties hold.
+/// Returns whether the properties hold.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -169,7 +169,7 @@ pub(crate) fn check(
     })
 }
 
-/// Every thread state that can be reached.
+/// Returns every reachable thread state.
 #[pyfunction]
 pub(crate) fn reach(
     py: Python<'_>,
@@ -187,7 +187,7 @@ pub(crate) fn reach(
     })
 }
 
-/// The smallest number of threads that shows every thread state.
+/// Returns the smallest number of threads with which every reachable thread state is reached.
 #[pyfunction]
 pub(crate) fn cutoff(
     py: Python<'_>,
@@ -210,8 +210,8 @@ pub(crate) fn cutoff(
     })
 }
 
-/// A certificate as a file holds it. The checker reads it again, as on the command line: one that
-/// does not stand is a bug.
+/// Writes a certificate as in a file. The checker reads it again, as on the command line: a
+/// rejected one is a bug.
 fn written(origin: &Origin<'_>, made: Result<impl Serialize, String>) -> Result<Arc<[u8]>, Error> {
     let made = made.map_err(|why| Error::Unsuitable(format!("no certificate: {why}")))?;
     let mut bytes = Vec::new();
@@ -223,7 +223,8 @@ fn written(origin: &Origin<'_>, made: Result<impl Serialize, String>) -> Result<
     }
 }
 
-/// Whether a certificate answers the question about an input and is valid: a JSON document.
+/// Returns whether a certificate answers the question about an input and is valid, as a JSON
+/// document.
 #[pyfunction]
 pub(crate) fn certify(
     py: Python<'_>,

@@ -1,9 +1,8 @@
-//! A model whose states are Python objects and whose moves are asked for by calling a Python
-//! method.
+//! A model whose states are Python objects and whose moves are computed by a Python method.
 //!
 //! Python may fail or be interrupted where a [`Template`] cannot. The first failure is kept, no
-//! further move is listed, and whatever the search then says is thrown away ([`Objects::failure`]):
-//! a model that was cut short gets no verdict.
+//! further move is listed, and the result of the search is discarded ([`Objects::failure`]): an
+//! incomplete model gets no verdict.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -17,10 +16,10 @@ use throng::model::limits::Limits;
 use throng::model::verdict::Unknown;
 use throng::template::{Move, Start, System, Template};
 
-/// More moves of one thread state than this are refused: a generator may never end.
+/// Maximum number of moves of one thread state: a generator may never end.
 const MOST_MOVES: usize = 1 << 16;
 
-/// A state: a Python object, known by its number.
+/// A state: a Python object, identified by its number.
 #[derive(Clone)]
 pub(crate) struct State(Arc<Known>);
 
@@ -50,7 +49,7 @@ impl fmt::Debug for State {
     }
 }
 
-/// The states of one kind, shared or local, by what Python takes for equal.
+/// The states of one kind, shared or local, by Python's equality.
 struct States {
     known: Py<PyDict>,
     values: Mutex<Vec<State>>,
@@ -61,14 +60,15 @@ impl States {
         States { known: PyDict::new(py).unbind(), values: Mutex::default() }
     }
 
-    /// Python's own dictionary compares objects, under Python's lock.
+    /// Returns the state of an object. Python's own dictionary compares objects, under Python's
+    /// lock.
     fn state(&self, object: &Bound<'_, PyAny>) -> PyResult<State> {
         let py = object.py();
         if let Some(number) = self.known.bind(py).get_item(object)? {
             return Ok(locked(&self.values)[number.extract::<usize>()?].clone());
         }
         // Comparing objects may let another thread run, which may add the same one: `setdefault`
-        // says whose number counts.
+        // decides whose number is used.
         let mut made = Known { number: 0, object: object.clone().unbind(), shown: shown(object)? };
         let number = {
             let mut values = locked(&self.values);
@@ -85,8 +85,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Strings as they are, members of enumerations by name, anything else by `repr`; `None`, for
-/// "nothing is shared", as the library spells it.
+/// Returns the text of an object: strings as they are, members of enumerations by name, other
+/// objects by `repr`; `None`, for "nothing is shared", as in the library.
 fn shown(object: &Bound<'_, PyAny>) -> PyResult<String> {
     if object.is_none() {
         return Ok("()".into());
@@ -103,7 +103,7 @@ fn shown(object: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(if plain { text } else { format!("{text:?}") })
 }
 
-/// Why the moves are not all known.
+/// The reason why not all moves are known.
 pub(crate) enum Failure {
     Raised(PyErr),
     Limit(Unknown),
@@ -111,12 +111,12 @@ pub(crate) enum Failure {
 
 type Moves = Arc<Vec<Move<State, State>>>;
 
-/// What a model needs of Python.
+/// The Python objects of a model.
 pub(crate) struct Objects {
     model: Py<PyAny>,
     shared: States,
     locals: States,
-    /// Asked once: Python is slow, and a model's moves must not change.
+    /// Computed once: Python is slow, and a model's moves must not change.
     moves: Mutex<FxHashMap<(usize, usize), Moves>>,
     failure: Mutex<Option<Failure>>,
     limits: Limits,
@@ -131,7 +131,7 @@ impl Objects {
         locked(&self.failure).is_some()
     }
 
-    /// Why nothing that was found out about the model counts, if so.
+    /// Returns the failure that invalidates all results about the model, if there was one.
     pub(crate) fn failure(&self) -> Option<Failure> {
         locked(&self.failure).take()
     }
@@ -158,7 +158,7 @@ impl Objects {
         Ok(Arc::new(moves))
     }
 
-    /// A `throng.Move`.
+    /// Converts a `throng.Move`.
     fn one(self: &Arc<Objects>, it: &Bound<'_, PyAny>) -> PyResult<Move<State, State>> {
         let py = it.py();
         if !it.is_instance(&py.import("throng.model")?.getattr("Move")?)? {
@@ -183,7 +183,7 @@ impl Objects {
         Ok(if carry.is_none() { made } else { made.carrying(self.carry(carry.unbind())) })
     }
 
-    /// What a broadcast does to a bystander.
+    /// Converts the function that a broadcast applies to bystanders.
     fn carry(self: &Arc<Objects>, carry: Py<PyAny>) -> impl Fn(&State) -> State + Send + Sync + 'static {
         let (objects, carried) = (Arc::downgrade(self), Mutex::new(FxHashMap::default()));
         move |l| {
@@ -202,7 +202,7 @@ impl Objects {
         }
     }
 
-    /// What a predicate says about these objects.
+    /// Returns the value of a predicate of these objects.
     fn holds(&self, predicate: &Py<PyAny>, states: &[&State]) -> bool {
         if self.has_failed() {
             return false;
@@ -255,11 +255,11 @@ impl Template for PythonTemplate {
     }
 }
 
-/// What must never happen, as Python passes it.
+/// A target, as Python passes it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Never {
-    /// `shared`, `one` or `two`: what the predicate is about; `together`: no predicate.
+    /// `shared`, `one` or `two`: the arguments of the predicate; `together`: no predicate.
     kind: String,
     name: String,
     /// The predicate, or a pair of a shared state and local states.
@@ -331,7 +331,7 @@ impl PythonModel {
         Ok(PythonModel { objects, start: from, nevers, threads })
     }
 
-    /// The system. Predicates are called when its problem is put together.
+    /// The system. Predicates are called when its problem is built.
     pub(crate) fn system(self) -> System<PythonTemplate> {
         let objects = self.objects.clone();
         let mut system = System::new(PythonTemplate { objects: self.objects, start: self.start });

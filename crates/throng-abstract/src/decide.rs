@@ -15,9 +15,9 @@ pub(crate) fn decide(problem: &Problem, limits: &Limits) -> Result<Answer, Unkno
     settings.partial_order = false;
     let limits = &limits.clone().jobs(settings.jobs);
     let watched = limits.clone();
-    problem.model.obey(Some(Arc::new(move || watched.check().is_err())));
+    problem.model.set_stop_check(Some(Arc::new(move || watched.check().is_err())));
     let mut answer = Engine::Auto.build(&settings).run(problem, limits, &Silent);
-    problem.model.obey(None);
+    problem.model.set_stop_check(None);
     if let Some(flaw) = answer.flaw.take() {
         return Err(Unknown::Inconclusive(format!("abstraction failed: {flaw}")));
     }

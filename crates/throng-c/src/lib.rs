@@ -21,9 +21,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lang_c::ast::TranslationUnit;
-use throng_goto::{Note, Program, Query, Question};
+use throng_goto::{Program, Query, Question};
 use throng_lang::load::Rejected;
+use throng_lang::mutant::Mutant;
 use throng_lang::source::{Diagnostic, Source};
+use throng_model::assumption::Assumption;
 
 pub use preprocess::Options;
 use preprocess::{Prepared, Unit};
@@ -38,51 +40,89 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The same program with another question.
+    /// Returns the same program with another question.
     pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
-        let done = on_large_stack(|| translate(Prepared::clone(&self.text), question));
-        loaded(self.query.source.clone(), question.clone(), done)
+        self.text().asking(question)
+    }
+
+    /// Returns its text.
+    pub fn text(&self) -> Text {
+        Text { source: self.query.source.clone(), prepared: self.text.clone() }
+    }
+}
+
+/// The text of a program behind the preprocessor: what it means depends on the question.
+#[derive(Clone)]
+pub struct Text {
+    /// The file that messages are about.
+    pub source: Arc<Source>,
+    prepared: Arc<Prepared>,
+}
+
+impl Text {
+    /// Reads a `.c` file through the preprocessor, or a `.i` file as it is.
+    pub fn open(path: &Path, options: &Options) -> Result<Text, Rejected> {
+        let user = throng_lang::load::read_source(path)?;
+        let given = throng_lang::load::is_stdin(path);
+        Text::of_units(path, user, given, options)
+    }
+
+    /// Reads a text that stands for a file, such as what an editor has.
+    pub fn edited(path: &Path, user: Source, options: &Options) -> Result<Text, Rejected> {
+        Text::of_units(path, user, true, options)
+    }
+
+    /// Reads the files of a program; `given`: the text of the first is not that on the disk.
+    fn of_units(path: &Path, user: Source, given: bool, options: &Options) -> Result<Text, Rejected> {
+        let mut units = Vec::new();
+        for (i, file) in std::iter::once(path).chain(options.more.iter().map(|p| p.as_path())).enumerate() {
+            let name = file.display().to_string();
+            let raw = if !preprocess::is_preprocessed(file) {
+                let text = (given && i == 0).then_some(&user);
+                let bytes = preprocess::preprocess(file, text, options)
+                    .map_err(|why| Rejected { source: Arc::new(user.clone()), diagnostics: vec![why] })?;
+                String::from_utf8_lossy(&bytes).into_owned()
+            } else if i == 0 {
+                user.text.clone()
+            } else {
+                format!("# 1 \"{name}\"\n{}", throng_lang::load::read_source(file)?.text)
+            };
+            let end = if options.more.is_empty() { "" } else { "\n" };
+            units.push(Unit { file: name, raw: raw + end });
+        }
+        Text::prepared(user, units)
+    }
+
+    fn prepared(user: Source, units: Vec<Unit>) -> Result<Text, Rejected> {
+        let source = Arc::new(user.clone());
+        let prepared = on_large_stack(|| Prepared::new(units, user).map_err(|d| vec![d]));
+        Ok(Text { prepared: Arc::new(rejected(&source, prepared)?), source })
+    }
+
+    /// Returns the text with something changed.
+    pub fn mutated(&self, mutant: &Mutant) -> Text {
+        Text { source: self.source.clone(), prepared: Arc::new(self.prepared.edited(&mutant.edits)) }
+    }
+
+    /// Returns what the program means to a question.
+    pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
+        let done = on_large_stack(|| translate(Prepared::clone(&self.prepared), question));
+        loaded(self.source.clone(), question.clone(), done)
     }
 }
 
 /// Reads a `.c` file through the preprocessor, or a `.i` file as it is.
 pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
-    let user = throng_lang::load::read_source(path)?;
-    let mut units = Vec::new();
-    for (i, file) in std::iter::once(path).chain(options.more.iter().map(|p| p.as_path())).enumerate() {
-        let name = file.display().to_string();
-        let raw = if !preprocess::is_preprocessed(file) {
-            let bytes = preprocess::preprocess(file, options)
-                .map_err(|why| Rejected { source: Arc::new(user.clone()), diagnostics: vec![why] })?;
-            String::from_utf8_lossy(&bytes).into_owned()
-        } else if i == 0 {
-            user.text.clone()
-        } else {
-            format!("# 1 \"{name}\"\n{}", throng_lang::load::read_source(file)?.text)
-        };
-        let end = if options.more.is_empty() { "" } else { "\n" };
-        units.push(Unit { file: name, raw: raw + end });
-    }
-    read_units(user, units, options)
+    Text::open(path, options)?.asking(&options.question)
 }
 
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
     let file = user.name.clone();
-    read_units(user, vec![Unit { file, raw }], options)
+    Text::prepared(user, vec![Unit { file, raw }])?.asking(&options.question)
 }
 
-fn read_units(user: Source, units: Vec<Unit>, options: &Options) -> Result<Loaded, Rejected> {
-    let source = Arc::new(user.clone());
-    let question = options.question.clone();
-    let done = on_large_stack(|| {
-        let prepared = Prepared::new(units, user).map_err(|d| vec![d])?;
-        translate(prepared, &question)
-    });
-    loaded(source, question, done)
-}
-
-/// The parser and what follows go down the tree by recursion; `None` if that fails.
+/// Runs work that goes down the tree by recursion, as the parser does; `None` if that fails.
 fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     const STACK: usize = 512 << 20;
     std::thread::scope(|scope| {
@@ -109,9 +149,9 @@ fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -
     done.unwrap_or_else(failed).map_err(|diagnostics| Rejected { source: source.clone(), diagnostics })
 }
 
-type Translated = (Program, Vec<Note>, Prepared);
+type Translated = (Program, Vec<Assumption>, Prepared);
 
-/// The trees of all translation units. Offsets in them are those of the whole text.
+/// Returns the trees of all translation units. Offsets in them are those of the whole text.
 fn parse(prepared: &Prepared) -> Result<Vec<TranslationUnit>, Vec<Diagnostic>> {
     prepared.units.iter().map(|(range, _)| parse_unit(prepared, range.clone())).collect()
 }

@@ -7,21 +7,24 @@ use std::rc::Rc;
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
+use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES, is_atomic_function};
 use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
-use throng_goto::note::Note;
 use throng_goto::program::{
     Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
     Template, Violation, address,
 };
 use throng_goto::question::Question;
 use throng_goto::step::OPEN;
+use throng_model::assumption::Assumption;
 
 mod atomics;
 mod blocks;
 mod builtins;
 mod bytes;
 mod calls;
+mod conditions;
+mod counters;
 mod declarators;
 mod exclusion;
 mod expressions;
@@ -31,6 +34,7 @@ mod layout;
 mod library;
 mod linkage;
 mod literals;
+mod locks;
 mod statements;
 mod threads;
 mod uses;
@@ -197,7 +201,7 @@ pub struct Lower<'a> {
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
-    pub notes: Vec<Note>,
+    pub notes: Vec<Assumption>,
 }
 
 /// A program, or what is wrong with it; and notes about what was assumed.
@@ -205,7 +209,7 @@ pub fn lower(
     units: &[TranslationUnit],
     prepared: &Prepared,
     question: &Question,
-) -> std::result::Result<(Program, Vec<Note>), Vec<Problem>> {
+) -> std::result::Result<(Program, Vec<Assumption>), Vec<Problem>> {
     let files: Vec<String> = prepared.units.iter().map(|(_, file)| file.clone()).collect();
     let mut l = Lower {
         prepared,
@@ -287,7 +291,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn note(&mut self, note: Note) {
+    fn note(&mut self, note: Assumption) {
         if !self.dry && !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -307,19 +311,18 @@ impl<'a> Lower<'a> {
     }
 
     /// Verdicts say that this is taken for granted.
-    fn assume(&mut self, what: &str) {
-        self.note(Note::Assumed(what.into()));
+    fn assume(&mut self, what: &'static str) {
+        self.note(Assumption::Reader(what));
     }
 
-    /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock
-    /// them.
+    /// Returns whether some mutex may be anything but a normal one: only then threads need numbers
+    /// to lock them.
     fn has_recursive_locks(&self) -> bool {
-        let by_attribute = self.definitions.values().any(|d| d.bare.contains("pthread_mutexattr_settype"));
+        let by_attribute = self.definitions.values().any(|d| d.bare.contains(MUTEX_TYPE));
         // The header has each of these names twice, and each unit may have the header.
         let often = 2 * self.prepared.units.len();
-        let by_initial_value = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"]
-            .iter()
-            .any(|name| self.prepared.text.matches(name).count() > often);
+        let by_initial_value =
+            OWNED_MUTEXES.iter().any(|name| self.prepared.text.matches(name).count() > often);
         by_attribute || by_initial_value
     }
 
@@ -720,7 +723,7 @@ impl<'a> Lower<'a> {
         self.program.templates.len() - 1
     }
 
-    /// The template that was written, with its labels resolved.
+    /// Returns the template that was written, with its labels resolved.
     fn finished_template(&mut self) -> Template {
         let labels = std::mem::take(&mut self.current.labels);
         let mut template = std::mem::take(&mut self.current.template);
@@ -737,7 +740,7 @@ impl<'a> Lower<'a> {
         template
     }
 
-    /// The number of the template for a function.
+    /// Returns the number of the template for a function.
     fn template(&mut self, name: &str) -> usize {
         if let Some(&n) = self.templates.get(name) {
             return n;
@@ -796,7 +799,26 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The body of a function in place of a call.
+    /// Returns the place for the result of a function, if it has one.
+    fn result_place(&mut self, name: &str, ty: &Ty, span: Span) -> Result<Option<Place>> {
+        Ok(match ty {
+            Ty::Void => None,
+            t => Some(match t.scalar() {
+                Some(i) => {
+                    let r = self.register(i, None);
+                    self.emit(Instr::Any(r));
+                    Place::Register(r, t.clone())
+                }
+                None if matches!(t.plain(), Ty::Float(_)) => Place::BitField(t.clone()),
+                None => {
+                    let a = self.frame_space(name, t, span)?;
+                    Place::Memory(Expr::Const(a), t.clone())
+                }
+            }),
+        })
+    }
+
+    /// Puts the body of a function in place of a call.
     fn inline(&mut self, name: &str, arguments: Vec<Value>, span: Span) -> Result<Option<Value>> {
         if self.current.frames.iter().any(|f| f.name == name) {
             return Err(Problem {
@@ -815,21 +837,7 @@ impl<'a> Lower<'a> {
             let at = Span::span(mark.at, mark.at + 1);
             return unsupported(at, mark.what.clone());
         }
-        let result = match &definition.ty.result {
-            Ty::Void => None,
-            t => Some(match t.scalar() {
-                Some(i) => {
-                    let r = self.register(i, None);
-                    self.emit(Instr::Any(r));
-                    Place::Register(r, t.clone())
-                }
-                None if matches!(t.plain(), Ty::Float(_)) => Place::BitField(t.clone()),
-                None => {
-                    let a = self.frame_space(name, t, span)?;
-                    Place::Memory(Expr::Const(a), t.clone())
-                }
-            }),
-        };
+        let result = self.result_place(name, &definition.ty.result, span)?;
         let scopes = std::mem::take(&mut self.scopes);
         let (lifetimes, crossings) = (self.current.lifetimes.len(), self.current.crossings.len());
         let outer = self.current.blocks.len();
@@ -906,7 +914,7 @@ impl<'a> Lower<'a> {
             }
         }
         let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
-        let atomic = written_name(&name).starts_with("__VERIFIER_atomic_");
+        let atomic = is_atomic_function(written_name(&name));
         if atomic {
             self.emit(Instr::AtomicBegin);
         }

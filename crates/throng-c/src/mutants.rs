@@ -12,13 +12,14 @@ use lang_c::ast::*;
 use lang_c::span::Span;
 use lang_c::visit::{self, Visit};
 
+use crate::library::special::{ATOMIC_FUNCTION, Meaning, Thread, is_atomic_function, special};
 use crate::lower::written_name;
 use crate::preprocess::Prepared;
-use crate::{Loaded, on_large_stack, parse, translate};
+use crate::{Loaded, on_large_stack, parse};
 use throng_lang::load::Rejected;
 use throng_lang::mutant::{Change, Edit, Mutant};
 
-/// The program with one thing changed, in all ways, in the order of the text.
+/// Returns the program with one thing changed, in all ways, in the order of the text.
 pub fn mutants(loaded: &Loaded) -> Vec<Mutant> {
     on_large_stack(|| {
         let Ok(units) = parse(&loaded.text) else { return Vec::new() };
@@ -38,17 +39,15 @@ pub fn mutants(loaded: &Loaded) -> Vec<Mutant> {
 
 /// Reads a program with something changed.
 pub fn mutated(loaded: &Loaded, mutant: &Mutant) -> Result<Loaded, Rejected> {
-    let text = loaded.text.edited(&mutant.edits);
-    let done = on_large_stack(|| translate(text, &loaded.query.question));
-    crate::loaded(loaded.query.source.clone(), loaded.query.question.clone(), done)
+    loaded.text().mutated(mutant).asking(&loaded.query.question)
 }
 
-/// The user's line of a passage.
+/// Returns the user's line of a passage.
 fn line(text: &Prepared, span: Span) -> u32 {
     text.origin(span.start, span.end).1
 }
 
-/// The user's line of a passage as it is written.
+/// Returns the user's line of a passage as it is written.
 fn written(text: &Prepared, span: Span) -> String {
     text.origin(span.start, span.end).3
 }
@@ -57,7 +56,7 @@ fn edit(span: Span, with: String) -> Edit {
     Edit { from: span.start, to: span.end, with }
 }
 
-/// The name and parameters of a function.
+/// Returns the name and parameters of a function.
 fn named(f: &FunctionDefinition) -> (&str, Vec<&str>) {
     let mut declarator = &f.declarator.node;
     while let DeclaratorKind::Declarator(inner) = &declarator.kind.node {
@@ -87,7 +86,7 @@ fn name_of(declarator: &Declarator) -> &str {
     }
 }
 
-/// The name of the function that is called, if it is named.
+/// Returns the name of the function that is called, if it is named.
 fn callee(c: &CallExpression) -> Option<&str> {
     match &c.callee.node {
         Expression::Identifier(n) => Some(&n.node.name),
@@ -104,7 +103,7 @@ fn synchronisation(text: &Prepared, unit: &TranslationUnit, live: &HashSet<&str>
         if !live.contains(name) {
             continue;
         }
-        if name.starts_with("__VERIFIER_atomic_") && !matches!(&name[18..], "begin" | "end") {
+        if is_atomic_function(name) {
             finder.unatomic(name, f.node.declarator.span);
         }
         let before = finder.sections.len();
@@ -154,7 +153,7 @@ impl Finder<'_> {
             let bytes = text.as_bytes();
             !word(i.checked_sub(1).and_then(|i| bytes.get(i))) && !word(bytes.get(i + name.len()))
         };
-        let with = name.replacen("__VERIFIER_atomic_", "__throng_plain_", 1);
+        let with = name.replacen(ATOMIC_FUNCTION, "__throng_plain_", 1);
         let places = text.match_indices(name).map(|m| m.0).filter(is_whole);
         let edits = places.map(|i| Edit { from: i, to: i + name.len(), with: with.clone() }).collect();
         let lines = vec![line(self.text, at)];
@@ -185,22 +184,23 @@ impl Finder<'_> {
         }
     }
 
-    fn lock(&mut self, name: &str, c: &CallExpression, span: Span) {
-        let argument = |n: usize| c.arguments.get(n).map(|a| self.source(a.span).trim().to_string());
-        let (which, with) = match name {
-            "pthread_cond_wait" | "pthread_cond_timedwait" => {
-                let Some(lock) = argument(1) else { return };
-                // It is held for the wait alone.
-                let call = self.source(span).to_string();
-                let with = format!("(pthread_mutex_lock({lock}), {call}, pthread_mutex_unlock({lock}))");
-                (lock, with)
-            }
-            _ => {
-                let Some(lock) = argument(0) else { return };
-                (lock, "0".to_string())
-            }
-        };
-        self.locks.entry(which).or_default().push(edit(span, with));
+    /// A call that takes or releases a lock does nothing.
+    fn lock(&mut self, c: &CallExpression, span: Span) {
+        if let Some(lock) = self.argument(c, 0) {
+            self.locks.entry(lock).or_default().push(edit(span, "0".into()));
+        }
+    }
+
+    /// While a thread waits for a condition, it holds the lock for the wait alone.
+    fn wait(&mut self, c: &CallExpression, span: Span) {
+        let Some(lock) = self.argument(c, 1) else { return };
+        let call = self.source(span);
+        let with = format!("(pthread_mutex_lock({lock}), {call}, pthread_mutex_unlock({lock}))");
+        self.locks.entry(lock).or_default().push(edit(span, with));
+    }
+
+    fn argument(&self, c: &CallExpression, n: usize) -> Option<String> {
+        c.arguments.get(n).map(|a| self.source(a.span).trim().to_string())
     }
 
     /// An atomic operation as a read and a write.
@@ -219,27 +219,11 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_call_expression(&mut self, c: &'ast CallExpression, span: &'ast Span) {
         visit::visit_call_expression(self, c, span);
         let Some(name) = callee(c) else { return };
-        match name {
-            "pthread_mutex_lock"
-            | "pthread_mutex_trylock"
-            | "pthread_mutex_timedlock"
-            | "pthread_mutex_unlock"
-            | "pthread_spin_lock"
-            | "pthread_spin_trylock"
-            | "pthread_spin_unlock"
-            | "pthread_rwlock_rdlock"
-            | "pthread_rwlock_wrlock"
-            | "pthread_rwlock_tryrdlock"
-            | "pthread_rwlock_trywrlock"
-            | "pthread_rwlock_unlock"
-            | "pthread_cond_wait"
-            | "pthread_cond_timedwait" => self.lock(name, c, *span),
-            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
-                self.sections.push((true, vec![edit(*span, "((void)0)".into())]));
-            }
-            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "atomic_end" => {
-                self.sections.push((false, vec![edit(*span, "((void)0)".into())]));
-            }
+        match special(name, false) {
+            Some(Meaning::Thread(function)) if function.locks() => self.lock(c, *span),
+            Some(Meaning::Thread(Thread::ConditionWait { .. })) => self.wait(c, *span),
+            Some(Meaning::AtomicBegin) => self.sections.push((true, vec![edit(*span, "((void)0)".into())])),
+            Some(Meaning::AtomicEnd) => self.sections.push((false, vec![edit(*span, "((void)0)".into())])),
             _ => self.split(name, c, *span),
         }
     }

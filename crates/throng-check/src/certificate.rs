@@ -18,9 +18,9 @@ pub use self::shrink::shrink;
 use serde::{Deserialize, Serialize};
 
 use self::names::{LocalName, SharedName};
-#[cfg(doc)]
-use throng_lang::property::Together;
-use throng_model::stuck::STUCK;
+use throng_lang::property::{self, Property as Asks};
+use throng_lang::source::Diagnostic;
+use throng_model::problem::{Target, What};
 
 /// What a certificate calls itself.
 pub const FORMAT: &str = "throng-certificate";
@@ -147,13 +147,13 @@ pub enum Property {
     Assertions,
     /// A thread is about to execute the statement with this label.
     ErrorLabel(String),
-    /// Two threads are at these labels, see [`Together::exclusion`], no thread is inside an atomic
+    /// Two threads are at these labels, see [`property::mutex`], no thread is inside an atomic
     /// section.
     Mutex(String),
-    /// More threads are at these labels than allowed, see [`Together::at_most`], no thread is
+    /// More threads are at these labels than allowed, see [`property::at_most`], no thread is
     /// inside an atomic section.
     AtMost(String),
-    /// Threads are there with conditions, see [`Together::never`], no other thread is inside an
+    /// Threads are there with conditions, see [`property::never`], no other thread is inside an
     /// atomic section.
     Never(String),
     /// Two threads are about to access this shared variable, one of them to write it, no thread is
@@ -166,7 +166,7 @@ pub enum Property {
     State(String),
     /// No thread can move, and some thread has not ended.
     Deadlock,
-    /// A thread is at one of these places, see [`Together::one_at`], and can never move again.
+    /// A thread is at one of these places, see [`property::stuck`], and can never move again.
     Stuck(String),
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
@@ -191,20 +191,41 @@ pub enum Condition {
 }
 
 impl Property {
-    /// What the target of a program with this name asks for ([`throng_lang::question`] names them);
-    /// certificates cannot express others.
-    pub fn of_name(name: &str) -> Option<Property> {
-        let after = |prefix: &str| name.strip_prefix(prefix).map(str::to_string);
-        let label = after("error label ").map(Property::ErrorLabel);
-        let label = label.or_else(|| after("mutex ").map(Property::Mutex));
-        let label = label.or_else(|| after("at-most ").map(Property::AtMost));
-        let label = label.or_else(|| after("never ").map(Property::Never));
-        let label = label.or_else(|| after("race ").map(Property::Race));
-        let label = label.or_else(|| after("invariant ").map(Property::Invariant));
-        let label = label.or_else(|| after("state ").map(Property::State));
-        let label = label.or_else(|| after(STUCK).map(Property::Stuck));
-        let label = label.or_else(|| (name == "deadlock").then_some(Property::Deadlock));
-        label.or_else(|| (name == "assertions").then_some(Property::Assertions))
+    /// What a target of a program asks, or one about deadlocks; certificates cannot express others.
+    pub fn of(target: &Target) -> Option<Property> {
+        if target.what == What::Deadlock {
+            return Some(Property::Deadlock);
+        }
+        Some(match target.property.as_deref()? {
+            Asks::Assertions => Property::Assertions,
+            Asks::ErrorLabel(label) => Property::ErrorLabel(label.clone()),
+            Asks::Mutex(of) => Property::Mutex(of.wording()),
+            Asks::AtMost(of) => Property::AtMost(of.wording()),
+            Asks::Never(of) => Property::Never(of.wording()),
+            Asks::Stuck(of) => Property::Stuck(of.wording()),
+            Asks::Race(name) => Property::Race(name.clone()?),
+            Asks::Invariant(text) => Property::Invariant(text.clone()),
+            Asks::State(text) => Property::State(text.clone()),
+            Asks::Deadlock => Property::Deadlock,
+            Asks::MemorySafety => return None,
+        })
+    }
+
+    /// Reads what is asked of a program; `None` if it is not in a program's words.
+    pub fn read(&self) -> Result<Option<Asks>, Diagnostic> {
+        Ok(Some(match self {
+            Property::Assertions => Asks::Assertions,
+            Property::ErrorLabel(label) => Asks::ErrorLabel(label.clone()),
+            Property::Mutex(text) => property::mutex(text)?,
+            Property::AtMost(text) => property::at_most(text)?,
+            Property::Never(text) => property::never(text)?,
+            Property::Stuck(text) => property::stuck(text)?,
+            Property::Race(name) => Asks::Race(Some(name.clone())),
+            Property::Invariant(text) => Asks::Invariant(text.clone()),
+            Property::State(text) => Asks::State(text.clone()),
+            Property::Deadlock => Asks::Deadlock,
+            Property::Covers(_) | Property::Satisfies(_) => return Ok(None),
+        }))
     }
 }
 

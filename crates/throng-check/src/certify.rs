@@ -1,13 +1,13 @@
 //! Checks a certificate against the original input, without any engine.
 //!
-//! The input is read again, the question is put together from what the certificate says and
-//! compared with what was asked ([`Asked`]), states are looked up by name, and the rules of
-//! [`crate::rules`] decide. A system or net is checked against the steps that its file lists. For a
-//! program, statements are executed by an interpreter of its own ([`interpreter`]), which shares
-//! the parser and the meaning of names with the engines' model, and nothing that executes anything.
+//! The input is read again, the question in the certificate is compared with the question asked
+//! ([`Asked`]), states are looked up by name, and the rules of [`crate::rules`] decide. A system or
+//! net is checked against the steps that its file lists. For a program, statements are executed by
+//! an interpreter of its own ([`interpreter`]), which shares the parser and the resolution of names
+//! with the engines' model, but nothing that executes statements.
 //!
-//! What has to be believed for `VALID`: this module, [`crate::rules`], [`throng_model::problem`],
-//! what a step does ([`throng_model::semantics`]), and the reader of the input's language.
+//! The trusted base of `VALID` is this module, [`crate::rules`], [`throng_model::problem`], the
+//! effect of steps ([`throng_model::semantics`]), and the reader of the input's language.
 
 mod asked;
 mod decode;
@@ -24,15 +24,16 @@ use self::wording::{bound_text, initial_text};
 use crate::certificate::write::Origin;
 use crate::certificate::{Claim, Document, FORMAT, VERSION, hash};
 use throng_lang::load::{Format, Loaded, Reading};
+use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
 /// Why a certificate was not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// It is no certificate, or not one for this kind of input.
+    /// It is not a certificate, or not one for this kind of input.
     Unreadable(String),
-    /// It does not prove what it says: which rule failed, and where.
+    /// It does not prove its claims: the rule that failed, and where.
     Invalid(String),
     /// A limit was hit before everything was checked.
     Limit(Unknown),
@@ -41,21 +42,22 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // It may quote the certificate.
+            // The message may quote the certificate.
             Fault::Unreadable(why) | Fault::Invalid(why) => f.write_str(&printable(why)),
             Fault::Limit(why) => write!(f, "checking did not finish: {why}"),
         }
     }
 }
 
-/// The question that a certificate has to answer, about an input that was read.
+/// The question that a certificate has to answer, about a loaded input.
 pub enum Asked<'a> {
-    /// What `throng check` asks: the start, the bound, and every target of the problem.
+    /// The question of `throng check`: the initial configurations, the bound, and every target of
+    /// the problem.
     Check(Origin<'a>),
-    /// What `throng cutoff` asks: the start; targets play no part.
+    /// The question of `throng cutoff`: the initial configurations; targets are ignored.
     Cutoff(Origin<'a>),
-    /// Whatever question the certificate states. That it stands then says nothing about any other
-    /// question, that of the input included.
+    /// The question that the certificate states. A valid certificate then says nothing about any
+    /// other question, that of the input included.
     Own(&'a Loaded),
 }
 
@@ -68,67 +70,93 @@ impl Asked<'_> {
     }
 }
 
-/// What a valid certificate says.
+/// The content of a valid certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Certified {
-    /// What is true now.
+    /// The proved answers.
     pub answers: Vec<CertifiedAnswer>,
-    /// What is true about a cutoff.
+    /// The proved cutoff.
     pub cutoff: Option<CertifiedCutoff>,
     /// The initial configurations in words.
     pub initial: String,
     /// The thread bound in words.
     pub bound: String,
+    /// The assumptions of the proof.
+    pub assumptions: Vec<Assumption>,
     /// Remarks for the reader.
     pub notes: Vec<String>,
 }
 
-/// An answer that was shown.
+impl Certified {
+    /// Creates an empty result about these initial configurations and this bound, for checkers of
+    /// other kinds of files.
+    pub fn about(initial: String, bound: String) -> Certified {
+        Certified {
+            answers: Vec::new(),
+            cutoff: None,
+            initial,
+            bound,
+            assumptions: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// A proved answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CertifiedAnswer {
-    /// The target as the question calls it, or else in words that say what was checked; never a
-    /// name that the certificate gives.
+    /// The target's name in the question, or else a description of what was checked; never a name
+    /// from the certificate.
     pub name: String,
-    /// What must not be reached, as in certificates, but with names of states.
+    /// The target as in certificates, but with names of states.
     pub property: serde_json::Value,
-    /// Whether it can be.
+    /// Whether it can be reached.
     pub verdict: Claim,
     /// The kind of evidence.
-    pub kind: &'static str,
+    pub kind: String,
     /// Its number of elements.
     pub elements: usize,
-    /// Whether the question asks for it; certificates may answer more.
+    /// True if the question asks for it; certificates may answer more.
     pub asked: bool,
 }
 
-/// A cutoff that was shown.
+impl CertifiedAnswer {
+    /// Creates the answer that a property of the question holds, with this kind of evidence, for
+    /// checkers of other kinds of files.
+    pub fn safe(name: String, kind: String, elements: usize) -> CertifiedAnswer {
+        let property = serde_json::Value::String(name.clone());
+        CertifiedAnswer { name, property, verdict: Claim::Safe, kind, elements, asked: true }
+    }
+}
+
+/// A proved cutoff.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CertifiedCutoff {
-    /// So many threads show every reachable thread state.
+    /// The number of threads with which every reachable thread state is reached.
     pub threads: u32,
-    /// Whether fewer threads do not.
+    /// True if fewer threads do not suffice.
     pub smallest: bool,
 }
 
 /// Reads a certificate from bytes.
 pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
-    /// Whatever else has changed, a later version says so here.
+    /// The fields that every version of the format has.
     #[derive(serde::Deserialize)]
     struct Head {
         format: String,
         version: u32,
     }
-    let no = |why: serde_json::Error| Fault::Unreadable(format!("this is no certificate: {why}"));
+    let no = |why: serde_json::Error| Fault::Unreadable(format!("this is not a certificate: {why}"));
     let done = serde_json::from_slice(bytes).map_err(no);
     let head = match &done {
         Ok(Document { format, version, .. }) => Head { format: format.clone(), version: *version },
         Err(_) => serde_json::from_slice(bytes).map_err(no)?,
     };
     if head.format != FORMAT {
-        return Err(Fault::Unreadable(format!("this is no certificate: its format is not `{FORMAT}`")));
+        return Err(Fault::Unreadable(format!("this is not a certificate: its format is not `{FORMAT}`")));
     }
     if !(1..=VERSION).contains(&head.version) {
         let (theirs, ours) = (head.version, VERSION);
@@ -139,7 +167,8 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
     done
 }
 
-/// How the input must be read for this certificate; `from` if its name does not say the format.
+/// Returns how the input must be read for this certificate; `from` is its format if its name does
+/// not tell.
 pub fn reading(document: &Document, from: Option<Format>) -> Reading {
     Reading {
         from,
@@ -149,7 +178,7 @@ pub fn reading(document: &Document, from: Option<Format>) -> Reading {
     }
 }
 
-/// Checks that a certificate answers what was asked, and everything that it says.
+/// Checks that a certificate answers the question asked, and all its claims.
 pub fn certify(asked: &Asked<'_>, document: &Document, limits: &Limits) -> Result<Certified, Fault> {
     if document.targets.is_empty() && document.cutoff.is_none() {
         return Err(Fault::Invalid("it answers nothing: there is no target in it, and no cutoff".into()));
@@ -170,6 +199,7 @@ pub fn certify(asked: &Asked<'_>, document: &Document, limits: &Limits) -> Resul
         cutoff,
         initial: initial_text(document),
         bound: bound_text(&decoder.problem),
+        assumptions: Vec::new(),
         notes,
     })
 }

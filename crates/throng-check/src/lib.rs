@@ -1,9 +1,9 @@
-//! What has to be trusted: certificates, the rules that evidence is checked by, and an interpreter
-//! of programs that shares nothing with the engines' model.
+//! The trusted base: certificates, the rules that check evidence, and an interpreter of programs
+//! that shares nothing with the engines' model.
 //!
 //! [`rules`] decide whether evidence proves a verdict about a
-//! [`Problem`](throng_model::problem::Problem). [`certificate`] is evidence as a file; [`certify`]
-//! checks such a file against the original input. None of this calls an engine.
+//! [`Problem`](throng_model::problem::Problem). [`certificate`] is the file format of evidence;
+//! [`certify`] checks such a file against the original input. None of this calls an engine.
 
 pub mod certificate;
 pub mod certify;

@@ -37,7 +37,7 @@ use self::forward::{Kind, check_forward};
 use self::stuck::check_stuck;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Predicate;
-use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target};
+use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target, What};
 use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::reduction::{ReducedNet, Reductions};
 use throng_model::verdict::{Certificate, Verdict};
@@ -57,13 +57,12 @@ pub fn check_within(
     verdict: &Verdict,
     limits: &Limits,
 ) -> Result<(), Flaw> {
-    if target.is_deadlock() {
-        return check_deadlock(problem, verdict, limits);
+    match target.what {
+        What::Deadlock => return check_deadlock(problem, verdict, limits),
+        What::Stuck => return check_stuck(problem, target, verdict, limits),
+        What::Covers | What::Formula(_) => {}
     }
-    if target.is_stuck() {
-        return check_stuck(problem, target, verdict, limits);
-    }
-    if target.formula.as_ref().is_some_and(|f| matches!(f.asks, Asks::Largest(_))) {
+    if matches!(target.asks(), Some(Asks::Largest(_))) {
         let why = "the largest value of a sum is shown by two targets, not by one".to_string();
         return if matches!(verdict, Verdict::Unknown(_)) { Ok(()) } else { Err(Flaw::NotForThisModel(why)) };
     }
@@ -120,7 +119,7 @@ fn check_safe(
 
 /// The target without its formula: all that is bad, and more.
 fn covered(target: &Target) -> Target {
-    Target { formula: None, ..target.clone() }
+    Target { what: What::Covers, ..target.clone() }
 }
 
 /// The quotient problem, if no initial and no target configuration has a skipped shared state.
@@ -144,8 +143,11 @@ fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Pr
         return Err(Flaw::NotForThisModel("there are too many threads to count".into()));
     }
     let problem = Problem { model: Arc::new(model), initial, ..problem.clone() };
-    let formula = target.formula.clone().filter(|formula| is_kept(&formula.when, map));
-    Ok((problem, Target { configs, formula, ..target.clone() }))
+    let what = match &target.what {
+        What::Formula(formula) if !is_kept(&formula.when, map) => What::Covers,
+        what => what.clone(),
+    };
+    Ok((problem, Target { what, ..target.with_configs(configs) }))
 }
 
 /// The problem with the reduced net, if every reduction is one, and what the target is about is
@@ -192,30 +194,29 @@ pub fn check_all(
 pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Limits) -> Vec<(usize, Flaw)> {
     let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
     let mut job_of = FxHashMap::default();
-    let kind = |target: &Target| (target.is_deadlock(), target.is_stuck());
     for &(i, verdict) in verdicts {
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
             // What is bad of two targets with formulas is what is bad of one only if they agree on
             // the rest.
-            Verdict::Safe(certificate) if target.is_upward_closed() => {
-                *job_of.entry((certificate.identity(), kind(target), None)).or_insert(next)
-            }
             Verdict::Safe(certificate) => {
-                *job_of.entry((certificate.identity(), kind(target), Some(&target.configs))).or_insert(next)
+                let configs = has_condition(target).then_some(&target.configs);
+                let kind = (target.is_deadlock(), target.is_stuck());
+                *job_of.entry((certificate.identity(), kind, configs)).or_insert(next)
             }
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {
-            Some((joint, _, targets)) if joint.is_upward_closed() => {
-                joint.configs.extend_from_slice(&target.configs);
-                targets.push(i);
-            }
             Some((joint, _, targets)) => {
-                let each = [&joint.formula, &target.formula].into_iter().flatten().map(|f| f.when.clone());
-                let when = Predicate::any(each.collect());
-                joint.formula = Some(Arc::new(Formula { when, asks: Asks::Target }));
+                match has_condition(joint) {
+                    true => {
+                        let each = [&*joint, target].into_iter().filter_map(Target::formula);
+                        let when = Predicate::any(each.map(|f| f.when.clone()).collect());
+                        joint.what = What::Formula(Arc::new(Formula { when, asks: Asks::Target }));
+                    }
+                    false => joint.configs.extend_from_slice(&target.configs),
+                }
                 targets.push(i);
             }
             None => jobs.push((target.clone(), verdict, vec![i])),
@@ -228,4 +229,9 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
         }
     }
     failing
+}
+
+/// Whether not all that covers a configuration of the target is bad.
+fn has_condition(target: &Target) -> bool {
+    target.formula().is_some() && !target.is_upward_closed()
 }

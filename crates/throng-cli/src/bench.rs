@@ -27,14 +27,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What came of one tool on one instance: a line of `runs.jsonl`, a row of `runs.csv`.
+/// The result of one tool on one instance: a line of `runs.jsonl`, a row of `runs.csv`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// The input, as the manifest or the folder names it.
     pub file: String,
-    /// What was asked, as the manifest says it.
+    /// The property that was asked about, as the manifest states it.
     pub property: String,
-    /// Where it starts, as the manifest says it.
+    /// The initial configuration, as the manifest states it.
     pub initial: String,
     /// The thread bound that was asked about; none: any number.
     pub threads: Option<u32>,
@@ -54,7 +54,7 @@ pub struct Run {
     pub timeout: f64,
     /// The limit in MiB; 0: none.
     pub memory: u64,
-    /// How it ended.
+    /// The way it ended.
     pub result: Ending,
     /// Seconds of processor time, user and system.
     pub cpu: f64,
@@ -68,11 +68,11 @@ pub struct Run {
     pub configurations: Option<u64>,
     /// A number of the tool's output that its configuration asks for.
     pub value: Option<f64>,
-    /// Why there is no verdict, if the tool says.
+    /// The reason for having no verdict, if the tool gives one.
     pub note: String,
 }
 
-/// How a run ended.
+/// The ways a run can end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
@@ -110,7 +110,7 @@ impl Ending {
         Ending::Skipped,
     ];
 
-    /// Whether it is a verdict.
+    /// Returns whether it is a verdict.
     pub fn is_verdict(self) -> bool {
         matches!(self, Ending::Safe | Ending::Unsafe)
     }
@@ -138,12 +138,12 @@ impl fmt::Display for Ending {
 }
 
 impl Run {
-    /// Whether it did what was asked, and not wrongly.
+    /// Returns whether it finished what was asked and does not contradict what is known.
     pub fn solved(&self) -> bool {
         !self.wrong() && (self.result.is_verdict() || self.result == Ending::Finished)
     }
 
-    /// Whether its verdict contradicts the expected one.
+    /// Returns whether its verdict contradicts the expected one.
     pub fn wrong(&self) -> bool {
         self.result.is_verdict()
             && ["safe", "unsafe"].contains(&self.expected.as_str())

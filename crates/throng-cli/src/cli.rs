@@ -5,7 +5,6 @@
 //! or call.
 
 mod bench;
-mod c;
 mod certify;
 mod check;
 mod checkpoint;
@@ -19,6 +18,7 @@ mod lsp;
 mod meter;
 mod mutate;
 mod reach;
+mod replay;
 mod serve;
 mod setup;
 mod several;
@@ -26,6 +26,7 @@ mod simulate;
 mod store;
 mod translate;
 mod vocabulary;
+mod witness;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,13 +36,13 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use bench::BenchArgs;
 use console::{Console, Failure};
-use throng::{CutoffMethod, Engine, Settings};
-use throng_lang::load::{Format, Reading};
+use throng::{CodeQuestion, Compiling, CutoffMethod, Engine, Settings};
+use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
 use vocabulary::OPTIONS;
 
-/// What `throng` alone says.
+/// The text that `throng` without arguments prints.
 const WELCOME: &str = "\
 Throng proves concurrent programs safe for any number of threads, or shows the
 execution that breaks them. Three commands to begin with:
@@ -151,19 +152,13 @@ struct CheckArgs {
     /// `explicit`, `karp-miller`: write the state of the search to FILE every 20 seconds; the same
     /// command then resumes there, whatever stopped it. With the answer, FILE is removed.
     /// `distributed`, where it is compiled in: FILE is a folder that all processes see
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["reuse", "exhaust", "unfold"], help_heading = "Limits")]
+    #[arg(long, value_name = "FILE", conflicts_with = "reuse", help_heading = "Limits")]
     checkpoint: Option<PathBuf>,
-    /// Seconds between two checkpoints, for tests
-    #[arg(long, hide = true, value_name = "SECS", value_parser = seconds, requires = "checkpoint", help_heading = "Limits")]
+    /// Write the state of the search every SECS seconds instead
+    #[arg(long, value_name = "SECS", value_parser = seconds, requires = "checkpoint", help_heading = "Limits")]
     checkpoint_every: Option<Duration>,
-    /// Explore everything that can be reached and answer nothing, for benchmarks
-    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
-    exhaust: bool,
-    /// Write the whole model out as a table first, for benchmarks
-    #[arg(long, hide = true, conflicts_with_all = ["certificate", "reuse"], help_heading = "Limits")]
-    unfold: bool,
-    /// Engines run alone: do not compose away or merge states first, for comparison
-    #[arg(long, alias = "no-contract", hide = true, conflicts_with = "checkpoint", help_heading = "Limits")]
+    /// An engine other than `auto`: search the problem as it is, not a smaller quotient
+    #[arg(long, conflicts_with = "checkpoint", help_heading = "Limits")]
     no_quotient: bool,
     /// Print verdicts without checking their evidence first
     #[arg(long, help_heading = "Output")]
@@ -330,7 +325,7 @@ struct CutoffArgs {
     output: OutputArgs,
 }
 
-/// How a cutoff is known.
+/// Methods to establish a cutoff.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum MethodName {
     /// Compare with the exact set, which Karp-Miller computes
@@ -396,7 +391,7 @@ struct SimulateArgs {
     /// Which random walk: the same number gives the same walk
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// How many random steps to take
+    /// Number of random steps to take
     #[arg(long, value_name = "N", default_value_t = 50)]
     steps: usize,
     #[command(flatten)]
@@ -466,7 +461,7 @@ struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-/// What to read.
+/// Options for the input.
 #[derive(Clone, Debug, Args)]
 struct InputArgs {
     /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml .c .i, or `-` for standard input
@@ -512,12 +507,12 @@ struct InputArgs {
     lp64: bool,
 }
 
-/// Where to start and for how many threads.
+/// Options for the initial configuration and the number of threads.
 #[derive(Clone, Debug, Args)]
 struct StartArgs {
-    /// Where to start. Programs: K threads, or `any` number (default: 1 if the program has
-    /// `start_thread`, else any). Systems: `s|l,l/u,u`, threads in l and l, any number in u and u
-    /// (default: `0/0`)
+    /// The initial configuration. Programs: K threads, or `any` number (default: 1 if the program
+    /// has `start_thread`, else any). Systems: `s|l,l/u,u`, threads in l and l, any number in u and
+    /// u (default: `0/0`)
     #[arg(long, value_name = "START", help_heading = "Question")]
     initial: Option<String>,
     /// At most N threads at any time, initial ones included (nets: N tokens for each open initial
@@ -526,7 +521,7 @@ struct StartArgs {
     threads: Option<u32>,
 }
 
-/// What to ask.
+/// Options for the question.
 #[derive(Clone, Debug, Args)]
 struct QuestionArgs {
     #[command(flatten)]
@@ -604,19 +599,8 @@ struct FailureArgs {
     assertions: bool,
 }
 
-impl FailureArgs {
-    fn given(&self) -> Option<&'static str> {
-        let all = [
-            ("--overflow", self.overflow),
-            ("--locks", self.locks),
-            ("--memory-safety", self.memory_safety),
-            ("--assertions", self.assertions),
-        ];
-        all.iter().find(|(_, given)| *given).map(|(name, _)| *name)
-    }
-}
-
-/// What `check` asks and `reach` does not: taken, to say so.
+/// Options that `check` has and `reach` has not; they are parsed so that they can be refused with a
+/// reason.
 #[derive(Debug, Args)]
 struct PropertyArgs {
     #[arg(long, hide = true)]
@@ -664,7 +648,7 @@ impl PropertyArgs {
     }
 }
 
-/// How to search, and when to stop.
+/// Options for the search and its limits.
 #[derive(Clone, Debug, Args)]
 struct SearchArgs {
     /// The engine that searches
@@ -683,13 +667,13 @@ struct SearchArgs {
     /// for sets that do not fit into it
     #[arg(long, value_name = "FOLDER", help_heading = "Limits")]
     store: Option<PathBuf>,
-    /// How many processor cores to use; with 1 the search is deterministic
+    /// Number of processor cores to use; with 1 the search is deterministic
     #[arg(long, value_name = "N", default_value_t = cores(), help_heading = "Limits",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: u32,
 }
 
-/// How to talk.
+/// Options for output.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct OutputArgs {
     /// Verdicts only: no warnings, no traces
@@ -721,42 +705,8 @@ enum Language {
     Pnml,
     /// Drawing for Graphviz
     Dot,
-    /// What a C program means: calls inlined, every access written out
+    /// The goto program of a C program: calls inlined, every access written out
     Goto,
-}
-
-impl CheckArgs {
-    /// A check that writes nothing but its answer.
-    fn plain(input: InputArgs, question: QuestionArgs, search: SearchArgs) -> CheckArgs {
-        CheckArgs {
-            input,
-            question,
-            search,
-            more: Vec::new(),
-            #[cfg(feature = "cluster")]
-            cluster: cluster::ClusterArgs::default(),
-            max_threads: None,
-            stop_at_first: false,
-            checkpoint: None,
-            checkpoint_every: None,
-            exhaust: false,
-            unfold: false,
-            no_quotient: false,
-            no_check: false,
-            strict: false,
-            lint: false,
-            json: false,
-            html: None,
-            sarif: None,
-            replay: None,
-            replay_run: false,
-            witness: None,
-            certificate: None,
-            force: false,
-            reuse: None,
-            output: OutputArgs::default(),
-        }
-    }
 }
 
 impl InputArgs {
@@ -769,7 +719,53 @@ impl InputArgs {
             ..Reading::default()
         }
     }
+
+    /// Whether it is a program in C.
+    fn is_c(&self) -> bool {
+        matches!(format_of(&self.file, &self.reading()), Ok(Format::C))
+    }
+
+    /// How a program in C is compiled; `more`: its further files.
+    fn compiling(&self, more: &[PathBuf]) -> Compiling {
+        Compiling {
+            defines: self.define.clone(),
+            includes: self.include.clone(),
+            more: more.to_vec(),
+            ilp32: self.ilp32,
+        }
+    }
+
+    /// Refuses options that say nothing about an input of this kind.
+    fn refuse(&self) -> Result<(), Failure> {
+        let Ok(format) = format_of(&self.file, &self.reading()) else { return Ok(()) };
+        let given = [
+            ("-D", !self.define.is_empty(), format == Format::C, C_FILES),
+            ("-I", !self.include.is_empty(), format == Format::C, C_FILES),
+            ("--ilp32", self.ilp32, format == Format::C, C_FILES),
+            ("--lp64", self.lp64, format == Format::C, C_FILES),
+            ("--init-free", self.init_free, format == Format::Spec, "nets in files that end in .spec"),
+            ("--no-slot-reuse", self.no_slot_reuse, format == Format::Bp, "Boolean programs"),
+        ];
+        match given.iter().find(|(_, given, fits, _)| *given && !fits) {
+            Some((option, _, _, what)) => Err(Failure::Other(format!("`{option}` is for {what}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks what can be said of C beside the properties.
+    fn asking(&self, question: Question) -> Question {
+        let code = CodeQuestion {
+            entries: self.entry.clone(),
+            no_spurious: self.no_spurious,
+            whole_statements: self.whole_statements,
+            sequential: self.memory_model.is_some(),
+            ..question.code
+        };
+        Question { code, ..question }
+    }
 }
+
+const C_FILES: &str = "C: files that end in .c or .i";
 
 impl StartArgs {
     fn question(&self) -> Question {
@@ -791,10 +787,19 @@ impl QuestionArgs {
             mutex: self.mutex.clone(),
             at_most: self.at_most.clone(),
             never: self.never.clone(),
-            races: self.race.clone(),
+            races: self.race.iter().filter(|variable| !variable.is_empty()).cloned().collect(),
             deadlock: self.deadlock,
             stuck: self.stuck.clone(),
             invariants: self.invariant.clone(),
+            code: CodeQuestion {
+                data_race: self.race.iter().any(String::is_empty),
+                overflow: self.failures.overflow,
+                locks: self.failures.locks,
+                memory_safety: self.failures.memory_safety,
+                assertions: self.failures.assertions,
+                property: self.property.clone(),
+                ..CodeQuestion::default()
+            },
             ..self.start.question()
         }
     }
@@ -811,7 +816,7 @@ impl SearchArgs {
         let folder = store::Folder::new(path).map_err(|why| {
             Failure::Other(format!("--store: files cannot be kept in `{}`: {why}", path.display()))
         })?;
-        Ok(Limits::none().place(Some(Arc::new(folder))))
+        Ok(Limits::none().with_storage(Some(Arc::new(folder))))
     }
 
     fn settings(&self) -> Settings {
@@ -859,7 +864,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl OutputArgs {
-    /// Whether only the first line is wanted.
+    /// Returns whether only the first line is wanted.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -879,7 +884,7 @@ pub fn main() -> u8 {
     let cli = Cli::try_parse().unwrap_or_else(|why| {
         if let Some(file) = file_as_command(&why) {
             console::complain(&format!(
-                "error: `{file}` is no command; to check that file: throng check {file}"
+                "error: `{file}` is not a command; to check that file: throng check {file}"
             ));
             std::process::exit(2);
         }

@@ -22,7 +22,7 @@ pub const PORT: u16 = 7790;
 /// Time between two signs of life.
 pub const BEAT: Duration = Duration::from_secs(1);
 
-/// Who was not heard of for this long is taken for dead.
+/// A process that sends nothing for this long is considered dead.
 pub const SILENCE: Duration = Duration::from_secs(6);
 
 /// The processes of a run: `host:port` for each, by their numbers.
@@ -45,7 +45,7 @@ impl Hosts {
     }
 
     fn address(line: &str) -> Result<String, String> {
-        let wrong = || format!("`{line}` is no `host` or `host:port`");
+        let wrong = || format!("`{line}` is not a `host` or `host:port`");
         let is_name = |host: &str| !host.is_empty() && !host.contains(char::is_whitespace);
         match line.rsplit_once(':') {
             // More than one colon without brackets: an IPv6 address alone.
@@ -58,7 +58,7 @@ impl Hosts {
         }
     }
 
-    /// Where a process listens.
+    /// Returns the address on which a process listens.
     pub fn listening(&self, process: usize) -> String {
         let mine = &self.0[process];
         let port = mine.rsplit_once(':').map_or(mine.as_str(), |(_, port)| port);
@@ -67,7 +67,7 @@ impl Hosts {
         if local { mine.clone() } else { format!("0.0.0.0:{port}") }
     }
 
-    /// What messages call a process.
+    /// Returns the name of a process for messages.
     pub fn describe(&self, process: usize) -> String {
         match self.0.get(process) {
             Some(host) => format!("process {process} ({host})"),

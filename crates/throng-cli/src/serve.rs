@@ -39,15 +39,15 @@ const MOST_SEARCHES: usize = 2;
 /// The stack of threads that read and search.
 const STACK: usize = 256 << 20;
 
-/// How often progress is sent.
+/// Interval at which progress is sent.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
-/// What one request may use.
+/// Limits on one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited {
-    /// How long a search may take.
+    /// Time limit of a search.
     pub timeout: Duration,
-    /// How many bytes the server may use meanwhile.
+    /// Memory limit of the server meanwhile, in bytes.
     pub memory: u64,
 }
 
@@ -92,7 +92,7 @@ struct Asked {
 impl Asked {
     fn format(&self) -> Result<Format, String> {
         let extension = Path::new(&self.name).extension().and_then(|e| e.to_str()).unwrap_or_default();
-        extension.parse().map_err(|why| format!("`.{extension}` is no format: {why}"))
+        extension.parse().map_err(|why| format!("`.{extension}` is not a format: {why}"))
     }
 
     fn job<'a>(&self) -> Result<Job<'a>, String> {
@@ -202,7 +202,7 @@ fn serve(shared: &Arc<Shared>, request: &Request, stream: &TcpStream) -> io::Res
     }
 }
 
-/// Why a request got no answer.
+/// Reasons why a request got no answer.
 enum Failed {
     Refused(Refusal),
     Gone(io::Error),

@@ -9,38 +9,13 @@ use std::io::{self, BufRead, Write};
 use throng::report::story::{self, Event, Situation};
 use throng::report::text;
 use throng_model::problem::{Bound, Initial, Problem};
+use throng_model::random::Random;
 use throng_model::thread_names::{ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Unknown};
 use throng_model::{Config, Local, Step, semantics};
 
-/// A small generator of pseudo-random numbers (SplitMix64): the same seed, the same walk, on every
-/// machine.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
 /// An event that is possible, the threads that take part, and the names of their states.
 pub type Possible<'a> = (Event, Vec<ThreadId>, Vec<&'a str>);
-
-impl Random {
-    /// A generator that starts from `seed`.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// The next 64 random bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `limit`, which must not be 0.
-    pub fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.bits()) * limit as u128) >> 64) as usize
-    }
-}
 
 /// A run so far.
 pub struct Walk<'a> {
@@ -106,17 +81,17 @@ impl<'a> Walk<'a> {
         Walk { problem, moments: vec![Moment { config, names }] }
     }
 
-    /// Where the run is now.
+    /// Returns the current configuration of the run.
     pub fn config(&self) -> &Config {
         &self.now().config
     }
 
-    /// How many steps were taken.
+    /// Returns the number of steps taken.
     pub fn len(&self) -> usize {
         self.moments.len() - 1
     }
 
-    /// Whether no step was taken yet.
+    /// Returns whether no step was taken yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -203,8 +178,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What can happen now: each step, the threads that would act, and the targets that are hit
-    /// then.
+    /// Lists what can happen now: each step, the threads that would act, and the targets that are
+    /// hit then.
     pub fn events(&self) -> Result<Vec<Possible<'_>>, String> {
         let choices = self.choices().map_err(|why| why.to_string())?;
         let judged = |c: Choice| {
@@ -214,7 +189,7 @@ impl<'a> Walk<'a> {
         Ok(choices.into_iter().map(judged).collect())
     }
 
-    /// What can happen now, and where it leads.
+    /// Lists what can happen now, and where it leads.
     pub fn steps(&self) -> Result<Vec<(Event, Config)>, String> {
         let choices = self.choices().map_err(|why| why.to_string())?;
         Ok(choices.into_iter().map(|choice| (choice.event, choice.taken.after)).collect())
@@ -232,7 +207,7 @@ impl<'a> Walk<'a> {
         format!("{} | {threads}", model.shared_name(*shared))
     }
 
-    /// The shared variables and who is where.
+    /// Describes the shared variables and the position of each thread.
     pub fn situation(&self) -> Situation {
         story::situation(&*self.problem.model, self.config(), self.now().names.as_ref())
     }
@@ -266,7 +241,7 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// Why nothing happens any more.
+    /// Returns the reason why no step is possible any more.
     fn at_rest(&self) -> &'static str {
         let model = &*self.problem.model;
         match self.config().threads.entries().iter().all(|e| model.has_ended(e.0)) {

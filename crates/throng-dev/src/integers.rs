@@ -80,7 +80,7 @@ enum Expr {
     Choose(Box<[Expr; 3]>),
 }
 
-/// What a statement does.
+/// Kinds of statements.
 #[derive(Clone, Debug)]
 enum Kind {
     Skip,
@@ -112,7 +112,7 @@ pub struct Program {
 /// Some check failed.
 struct Violated;
 
-/// Where a thread is, and its values.
+/// The position of a thread and its values.
 type Thread = (usize, Vec<i64>);
 
 /// The shared values, and the threads, sorted.
@@ -389,8 +389,8 @@ impl Generator<'_> {
 }
 
 impl Program {
-    /// Whether so many threads can violate an assertion, a range or an array; `None` if there are
-    /// more than `most` configurations.
+    /// Returns whether `threads` threads can violate an assertion, a range or an array; `None` if
+    /// there are more than `most` configurations.
     pub fn is_violated(&self, threads: usize, most: usize) -> Option<bool> {
         let mut seen: BTreeSet<State> = BTreeSet::new();
         let mut queue: VecDeque<State> = VecDeque::new();

@@ -24,9 +24,9 @@ pub struct Thread {
     own: Vec<bool>,
     stack: Vec<Frame>,
     inside: bool,
-    /// Whether it is inside an `atomic {`, of a caller perhaps.
+    /// True inside an `atomic {`, perhaps of a caller.
     block: bool,
-    /// Whether it is the one that [`Naive::stuck_at`] follows.
+    /// True for the thread that [`Naive::stuck_at`] follows.
     followed: bool,
 }
 
@@ -49,14 +49,14 @@ pub struct Config {
     shared: Vec<bool>,
     /// Sorted.
     threads: Vec<Thread>,
-    /// How many threads have ended and keep their slot.
+    /// Number of threads that have ended and keep their slot.
     ended: usize,
 }
 
 /// A thread state as plain data.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct State {
-    /// Where the thread is.
+    /// The position of the thread.
     pub place: Place,
     /// Values of the shared variables, in order of declaration.
     pub shared: Vec<bool>,
@@ -64,7 +64,7 @@ pub struct State {
     pub values: Vec<bool>,
 }
 
-/// Where a thread is.
+/// The position of a thread.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Place {
     /// Line of the statement, from 1.
@@ -73,7 +73,7 @@ pub struct Place {
     pub column: u32,
     /// The functions on the stack, outermost first.
     pub functions: String,
-    /// What distinguishes points that have one position.
+    /// Distinguishes points that have one position.
     pub role: Role,
 }
 
@@ -90,20 +90,21 @@ pub enum Role {
     Ended,
 }
 
-/// How many threads there are, and what happens to those that end.
+/// The number of threads, and the treatment of those that end.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// At most so many threads.
+    /// Maximum number of threads.
     pub bound: usize,
-    /// So many at the beginning; `None`: any number up to the bound.
+    /// Initial number of threads; `None`: any number up to the bound.
     pub initial: Option<usize>,
     /// A thread that has ended still counts.
     pub keep_ended: bool,
-    /// Give up beyond so many configurations.
+    /// Maximum number of configurations.
     pub limit: usize,
 }
 
-/// What a search found. Distances are fewest steps to a configuration where the thing can happen.
+/// The result of a search. Distances are the fewest steps to a configuration where the event can
+/// happen.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// Some assertion can be violated.
@@ -125,17 +126,17 @@ pub struct Answer {
     pub reached: BTreeSet<State>,
     /// Lines and columns at which threads are, also inside atomic sections.
     pub positions: BTreeSet<(u32, u32)>,
-    /// How many configurations there are.
+    /// Number of configurations.
     pub configurations: usize,
-    /// Whether a step was not taken because it would have left more threads than
+    /// True if a step was not taken because it would have left more threads than
     /// [`Naive::search_within`] allows.
     pub left_out: bool,
 }
 
-/// What can be seen at the end of a walk.
+/// Observations at the end of a walk.
 #[derive(Clone, Debug)]
 pub struct Met {
-    /// So many threads existed at once.
+    /// Largest number of threads that existed at once.
     pub threads: usize,
     /// Labels at which a thread is and can move.
     pub at: Vec<String>,
@@ -145,7 +146,7 @@ pub struct Met {
     pub shared: Option<Vec<(String, bool)>>,
 }
 
-/// What one point of a function does.
+/// The effect of one point of a function.
 enum Do<'a> {
     Skip,
     Print(&'a [Expr]),
@@ -190,7 +191,7 @@ enum Do<'a> {
 
 struct Point<'a> {
     what: Do<'a>,
-    /// Where control goes afterwards, unless `what` says so.
+    /// The point where control continues, unless `what` states it.
     next: usize,
     /// The `enforce`s in whose scope this is.
     enforced: Vec<&'a Expr>,
@@ -202,12 +203,12 @@ struct Code<'a> {
     tree: &'a Function,
     /// Names of parameters and locals; a local comes after the parameter that it hides.
     names: Vec<&'a str>,
-    /// What each may be at function entry; both values for parameters.
+    /// Possible values of each at function entry; both values for parameters.
     initial: Vec<Vec<bool>>,
     points: Vec<Point<'a>>,
     labels: HashMap<&'a str, usize>,
     program: &'a Program,
-    /// How many `atomic { }` are around what is being added.
+    /// Number of `atomic { }` blocks around what is being added.
     blocks: usize,
 }
 
@@ -246,7 +247,7 @@ fn unique<T: Ord>(mut items: Vec<T>) -> Vec<T> {
     items
 }
 
-/// Why some parts of trees are not met.
+/// Message of panics about parts of trees that cannot occur.
 const PLAIN: &str = "this reads plain programs, without numbers";
 
 // ── from tree to points ──
@@ -447,7 +448,7 @@ fn initialisers(tree: &Function) -> Vec<&Stmt> {
     if rest.is_empty() || !rest.iter().all(|s| has_numbers(s)) { Vec::new() } else { first }
 }
 
-/// Whether a statement has a numeric label, and what is nested in it, too, but for `then goto L`
+/// Returns whether a statement or one nested in it has a numeric label, except for `then goto L`
 /// and what is started.
 fn has_numbers(s: &Stmt) -> bool {
     s.labels.iter().any(|l| l.name.parse::<u64>().is_ok()) && has_numbers_inside(s)
@@ -469,7 +470,7 @@ fn has_numbers_inside(s: &Stmt) -> bool {
     bodies.iter().all(|body| body.iter().all(has_numbers))
 }
 
-/// What a step needs to know to read a variable.
+/// The context in which a step reads a variable.
 struct View<'v> {
     shared: &'v [bool],
     thread: &'v Thread,
@@ -481,7 +482,7 @@ struct View<'v> {
     primed: bool,
 }
 
-/// What a name means in the innermost call of a thread.
+/// The meaning of a name in the innermost call of a thread.
 enum Meaning {
     Shared(usize),
     Own(usize),
@@ -641,8 +642,8 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// Whether an expression reads another thread's variables, and whether some of them are locals
-    /// of `function`.
+    /// Returns whether an expression reads another thread's variables, and whether some of them are
+    /// locals of `function`.
     fn passive(&self, function: usize, e: &Expr) -> (bool, bool) {
         let mut names = Vec::new();
         Self::names(e, &mut names);
@@ -697,7 +698,7 @@ impl<'a> Naive<'a> {
         matches!(self.point(thread).what, Do::Wait(condition, _) if condition == name)
     }
 
-    /// Whether the thread keeps others from moving.
+    /// Returns whether the thread keeps others from moving.
     fn holds(&self, thread: &Thread) -> bool {
         thread.inside && !matches!(self.point(thread).what, Do::Wait(_, true) | Do::Resume)
     }
@@ -710,7 +711,7 @@ impl<'a> Naive<'a> {
         self.holds(thread) || !config.threads.iter().any(|t| self.holds(t))
     }
 
-    /// Whether the thread can violate the assertion it is at, if it is at one.
+    /// Returns whether the thread can violate the assertion it is at, if it is at one.
     fn violates(&self, config: &Config, thread: &Thread) -> bool {
         match self.point(thread).what {
             Do::Fail(e, bad) => {
@@ -734,7 +735,7 @@ impl<'a> Naive<'a> {
         unique(found)
     }
 
-    /// What one thread can do.
+    /// Lists the steps of one thread.
     fn moves(
         &self,
         config: &Config,
@@ -936,8 +937,8 @@ impl<'a> Naive<'a> {
         (shared, thread)
     }
 
-    /// What can become of the other threads in an assignment whose own part is chosen; nothing if a
-    /// constraint fails.
+    /// Lists the possible results for the other threads of an assignment whose own part is chosen;
+    /// nothing if a constraint fails.
     ///
     /// A thread takes part if it has all the variables of other threads that the statement
     /// mentions.

@@ -15,6 +15,7 @@ pub fn laws(model: &dyn Model, configs: &[Config]) -> Result<usize, String> {
         let mut fired = Vec::new();
         semantics::successors(model, config, None, &mut fired).map_err(|why| why.to_string())?;
         tester.same_call_same_list(config)?;
+        tester.ended_threads_stay(config)?;
         tester.larger_can_do_more(config, configs, &fired)?;
         if model.predecessors().is_some() {
             tester.post_is_in_pre(config)?;
@@ -43,6 +44,16 @@ impl Tester<'_> {
         let once = (self.steps_from(config), self.steps_into(config));
         let again = (self.steps_from(config), self.steps_into(config));
         self.demand(once == again, || format!("the steps from or into {config:?} change between calls"))
+    }
+
+    /// A thread that has ended leads no step, and no step takes it along.
+    fn ended_threads_stay(&mut self, config: &Config) -> Result<(), String> {
+        let steps = self.steps_from(config);
+        for &(l, _) in config.threads.entries().iter().filter(|e| self.model.has_ended(e.0)) {
+            let moves = steps.iter().any(|step| step.take.count(l) > 0);
+            self.demand(!moves, || format!("a thread at {l:?} has ended, but moves from {config:?}"))?;
+        }
+        Ok(())
     }
 
     /// Whatever `config` can do, one thread more can do too, and ends with at least as much.
@@ -119,7 +130,7 @@ impl Tester<'_> {
         Ok(())
     }
 
-    /// What `unfire` gives leads to something that covers `config`.
+    /// Checks that what `unfire` gives leads to something that covers `config`.
     fn unfire_is_sound(&mut self, config: &Config) -> Result<(), String> {
         for step in self.steps_into(config) {
             let mut before = Vec::new();
@@ -135,8 +146,8 @@ impl Tester<'_> {
         Ok(())
     }
 
-    /// If `config` steps to `after`, then it covers a predecessor of `after`, and of `after` with a
-    /// thread less.
+    /// Checks that if `config` steps to `after`, it covers a predecessor of `after`, and of `after`
+    /// with a thread less.
     fn unfire_is_complete(&mut self, config: &Config, step: &Step, after: &Config) -> Result<(), String> {
         let mut parts = vec![after.clone()];
         parts.extend(after.threads.entries().iter().map(|e| {
@@ -185,8 +196,8 @@ impl Tester<'_> {
         steps
     }
 
-    /// Where `step` leaves a thread that was not there before: put, created, carried along or
-    /// woken.
+    /// Lists the local states in which `step` leaves a thread that was not there before: put,
+    /// created, carried along or woken.
     fn arrivals(&self, config: &Config, step: &Step) -> BTreeSet<Local> {
         let brought = step.put.entries().iter().chain(step.spawn.entries());
         let mut arrivals: BTreeSet<Local> = brought.map(|e| e.0).collect();
@@ -203,7 +214,8 @@ impl Tester<'_> {
         arrivals
     }
 
-    /// Whether a step found forward and one found backward are the same, as far as sets can tell.
+    /// Returns whether a step found forward and one found backward are the same, as far as sets can
+    /// distinguish them.
     fn is_same(&self, forward: &Step, backward: &Step) -> bool {
         if self.model.is_exact() {
             return forward == backward;

@@ -12,7 +12,6 @@ mod random;
 pub mod reader_contract;
 mod rng;
 pub mod states;
-pub mod uncounted_symbolic;
 
 pub use laws::laws;
 pub use naive::naive;

@@ -45,7 +45,7 @@ struct FuzzArgs {
     /// How large cases are: 1 is tiny
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=20))]
     size: u32,
-    /// How many threads run cases
+    /// Number of threads that run cases
     #[arg(long, value_name = "N", default_value_t = cores(), value_parser = clap::value_parser!(u32).range(1..))]
     jobs: u32,
     /// Where results are kept
@@ -129,7 +129,7 @@ fn main() -> ExitCode {
     }))
 }
 
-/// What the file keeps.
+/// The contents of the file.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 struct Kept {
     seed: Option<u64>,

@@ -7,16 +7,16 @@
 use crate::Rng;
 use throng_lang::bp;
 
-/// What may occur in a program, and how much of it.
+/// Knobs for what may occur in a program, and how often.
 #[derive(Clone, Copy, Debug)]
 pub struct Knobs {
-    /// At most so many shared variables; at least one.
+    /// Maximum number of shared variables; at least one.
     pub shared: usize,
-    /// At most so many locals per function.
+    /// Maximum number of locals per function.
     pub locals: usize,
-    /// At most so many functions besides `main`.
+    /// Maximum number of functions besides `main`.
     pub functions: usize,
-    /// About so many statements in all.
+    /// Approximate number of statements in all.
     pub statements: usize,
     /// `start_thread` and `ASYNC_` labels.
     pub spawn: bool,
@@ -77,7 +77,7 @@ impl Knobs {
             thread_local: rng.one_in(6),
             asserts: on(rng, 8),
         };
-        // Now and then a few things only, so that they meet often.
+        // Sometimes a few kinds of statements only, so that they meet often.
         match rng.index(6) {
             0 => {
                 (knobs.passive, knobs.blocking, knobs.spawn) = (true, true, true);
@@ -136,7 +136,7 @@ fn several(rng: &mut Rng, names: &[String], depth: usize, count: usize) -> Vec<S
     (0..count).map(|_| expression(rng, names, depth - 1)).collect()
 }
 
-/// Where a label will be put in when all labels of the function are known.
+/// Placeholder for a label, filled in when all labels of the function are known.
 const LABEL: &str = "@";
 
 #[derive(Clone)]
@@ -153,15 +153,15 @@ struct Writer<'r> {
     functions: Vec<Signature>,
     shared: Vec<String>,
     thread_locals: Vec<String>,
-    /// Whether `x$` is about locals, or about thread-local variables: statements about both may be
-    /// refused.
+    /// True if `x$` is about locals, false if about thread-local variables: statements about both
+    /// may be refused.
     passive_locals: bool,
     // What follows is about the function being written.
     current: usize,
     /// Variables of the thread: thread-local ones, parameters, locals.
     own: Vec<String>,
     labels: Vec<String>,
-    /// Whether labels are numbers; `Some(true)`: of nested statements, too.
+    /// Some if labels are numbers; `Some(true)`: of nested statements, too.
     numeric: Option<bool>,
     budget: usize,
     indent: usize,

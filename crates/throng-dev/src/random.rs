@@ -10,7 +10,7 @@ use throng_model::{
     Shared, Step, Traits, Transfers,
 };
 
-/// What a random table may have, each in per cent of the steps.
+/// Knobs for what a random table may have, each in per cent of the steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Knobs {
     /// Shared states.
@@ -104,7 +104,7 @@ pub struct Signals {
     pub table: Table,
     /// These edges, unless they move bystanders, wake a thread.
     pub signals: Vec<Edge>,
-    /// Where threads wait, and where they go when woken.
+    /// Local states where threads wait, and where they go when woken.
     pub waiting: Vec<(Local, Local)>,
 }
 
@@ -150,6 +150,10 @@ impl Model for Signals {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    fn has_ended(&self, l: Local) -> bool {
+        self.table.has_ended(l) && self.woken(l).is_none()
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {
@@ -232,7 +236,7 @@ pub fn random_problem(rng: &mut Rng, knobs: &Knobs, model: Arc<dyn Model>, bound
     Problem { model, initial, initial_text: "random".into(), targets, bound }
 }
 
-/// So many random configurations of up to `most` threads.
+/// Generates `count` random configurations of up to `most` threads.
 pub fn random_configs(rng: &mut Rng, knobs: &Knobs, count: u64, most: u64) -> Vec<Config> {
     let config = |rng: &mut Rng| Config::new(Shared(rng.below(knobs.shared)), rng.bag(knobs.locals, most));
     (0..count).map(|_| config(rng)).collect()

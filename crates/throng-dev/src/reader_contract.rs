@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use throng::report::story::tell;
+use throng::report::story::describe_run;
 use throng_check::certificate::Document;
 use throng_check::certify;
 use throng_check::rules::check;
@@ -209,7 +209,7 @@ const CERTIFIED: [(Format, &str); 3] = [
     ),
 ];
 
-/// What stands between an input and its certificate.
+/// Separator between an input and its certificate.
 const DIVIDER: &[u8] = b"\n%%\n";
 
 /// Any bytes as a certificate: of three small inputs, or, with a line `%%` in them, of the input
@@ -272,7 +272,7 @@ fn probe_problem(problem: &Problem) {
         let Verdict::Unsafe(trace) = verdict else { continue };
         let concrete = concretise(&*problem.model, target, trace, problem.bound.threads());
         assert!(concrete.is_some() || trace.start.threads.size() > 1_000, "values can be chosen");
-        let _ = tell(problem, target, trace);
+        let _ = describe_run(problem, target, trace);
     }
 }
 

@@ -1,10 +1,10 @@
-//! Random numbers for tests. Numbers of a seed never change, because known cases are found again by
-//! their seeds.
+//! Choices at random for tests. Those of a seed never change, because known cases are found again
+//! by their seeds.
 
-use throng_cli::simulate::Random;
+use throng_model::random::Random;
 use throng_model::{Bag, Local};
 
-/// Random numbers; the same seed gives the same numbers everywhere.
+/// Random choices: the same seed gives the same ones everywhere.
 #[derive(Clone, Debug)]
 pub struct Rng(Random);
 

@@ -7,9 +7,9 @@
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from
-//! round to round, so none can starve the others. All take turns at first; with one job it stays
-//! like this and everything is deterministic, with more the two sides run at the same time once the
-//! first rounds have decided too little. A target that one engine has decided is not asked of the
+//! round to round, so none can starve the others. All take turns at first. With one job that stays
+//! so, and everything is deterministic; with more, the two sides run in parallel if the first
+//! rounds have not decided everything. A target that one engine has decided is not given to the
 //! next.
 //!
 //! A run found by going backward need not have the fewest threads: `explicit` then gets a share of
@@ -33,13 +33,13 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 /// The engine `auto`.
 #[derive(Clone, Copy, Debug)]
 pub struct Auto {
-    /// How many cores to use; one is deterministic.
+    /// Number of cores to use; with one, the answer is deterministic.
     pub jobs: usize,
-    /// Give up hunting beyond this many threads.
+    /// Maximum number of threads of the search for runs.
     pub max_threads: Option<u32>,
-    /// Stop when one target is hit and leave the others open.
+    /// True to stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
-    /// Partial-order reduction, where the model allows it.
+    /// Enables partial-order reduction, where the model allows it.
     pub por: bool,
 }
 
@@ -49,49 +49,48 @@ impl Default for Auto {
     }
 }
 
-/// Ticks of the first round: a bug that is found at once does not wait for a proof attempt that
+/// Ticks of the first round: a bug that is found at once must not wait for a proof attempt that
 /// fails.
 const FIRST_SHARE: u64 = 1 << 14;
 
-/// Triple views, which seldom decide anything and look at many steps before their first tick, wait
-/// for this one.
+/// Smallest share of triple views, which seldom decide anything and list many steps before their
+/// first tick.
 const FIRST_SHARE_OF_TRIPLES: u64 = 1 << 16;
 
-/// Rounds with larger shares are late: what is found soon has been found. Only these are for two
-/// threads: most inputs are decided before, and what the second thread does until then would be
-/// thrown away.
+/// Rounds with larger shares are late, and only late rounds use two threads: most inputs are
+/// decided earlier, and the second thread's work until then would be wasted.
 const LAST_EARLY_SHARE: u64 = 1 << 18;
 
-/// Weights are counted in this part of a share.
+/// The unit of weights: the ratio of a weight to it is the engine's part of a share.
 const SHARE: u64 = 4;
 
-/// Pair views either prove soon or not at all, and resume where they stopped: how much they get at
-/// once. With a bound `explicit` proves, too, and shares are equal.
+/// Weight of pair views in late rounds: they either prove soon or not at all, and resume where they
+/// stopped. With a bound, `explicit` proves, too, and shares are equal.
 const WEIGHT_OF_PAIRS: u64 = 16 * SHARE;
 
-/// The same in early rounds.
+/// Weight of pair views in early rounds.
 const TURNS_OF_PAIRS: u64 = 4 * SHARE;
 
-/// The same for `reachability`, if it is asked for what only it can answer.
+/// Weight of `reachability` for questions that only it can answer.
 const WEIGHT_OF_REACHABILITY: u64 = 64 * SHARE;
 
-/// The same for `explicit` in late rounds, unless it can prove.
+/// Weight of `explicit` in late rounds, unless it can prove.
 const WEIGHT_OF_EXPLICIT: u64 = 1;
 
-/// A tick of `explicit` takes as long as about so many of another engine.
+/// One tick of `explicit` costs about as much time as this many of another engine.
 const SLOWNESS_OF_EXPLICIT: u64 = 16;
 
-/// How much larger the next round is.
+/// Ratio of the shares of two consecutive rounds.
 const GROWTH: u64 = 4;
 
-/// Time for finding a run with fewer threads: so many times what has been given out until there was
-/// one, between these two numbers of ticks.
+/// The budget for finding a run with fewer threads: this multiple of the ticks spent until there
+/// was a run, between the two following limits.
 const POLISH: u64 = 4;
 const LEAST_POLISH: u64 = 1 << 16;
 const MOST_POLISH: u64 = 1 << 22;
 
 impl Auto {
-    /// How each engine of the portfolio searches.
+    /// Returns the settings of the portfolio's engines.
     fn settings(&self) -> Settings {
         Settings {
             max_threads: self.max_threads,
@@ -120,14 +119,14 @@ impl Algorithm for Auto {
             prove.last_mut().into_iter().for_each(|triples| triples.first = FIRST_SHARE_OF_TRIPLES);
             prove[0].late = WEIGHT_OF_PAIRS;
             refute[0].late = WEIGHT_OF_EXPLICIT;
-            // It resumes, too, and decides soon; but what needs most variables is rather for the
-            // others.
+            // It resumes, too, and decides soon; but inputs that need most of their variables are
+            // left to other engines.
             let localise = prove.iter_mut().find(|p| p.engine.name() == Engine::Localise.name());
             localise.into_iter().for_each(|p| p.weight = WEIGHT_OF_PAIRS);
         }
         if Reachability::takes(problem) {
-            // What asks about single markings is mostly decided by it, and soon.
-            let first = problem.targets.iter().any(|t| t.formula.is_some());
+            // Questions about single markings are mostly decided by it, and soon.
+            let first = problem.targets.iter().any(|t| t.formula().is_some());
             let weight = if first { WEIGHT_OF_REACHABILITY } else { SHARE };
             refute.insert(usize::from(!first), Participant::new(&reachability, false, weight));
         }
@@ -149,25 +148,25 @@ impl Algorithm for Auto {
     }
 }
 
-/// An engine of the portfolio, and how large its part is, counted in [`SHARE`].
+/// An engine of the portfolio, and its part of a share in units of [`SHARE`].
 #[derive(Clone, Copy)]
 struct Participant<'a> {
     engine: &'a dyn Algorithm,
-    /// Its side.
+    /// True on the proving side.
     proves: bool,
     /// The smallest share with which it takes part.
     first: u64,
-    /// In early rounds.
+    /// Weight in early rounds.
     weight: u64,
-    /// In late rounds.
+    /// Weight in late rounds.
     late: u64,
-    /// The ticks that it got last.
-    had: u64,
+    /// The ticks of its last share.
+    last_share: u64,
 }
 
 impl<'a> Participant<'a> {
     fn new(engine: &'a dyn Algorithm, proves: bool, weight: u64) -> Participant<'a> {
-        Participant { engine, proves, first: 0, weight, late: weight, had: 0 }
+        Participant { engine, proves, first: 0, weight, late: weight, last_share: 0 }
     }
 }
 
@@ -175,47 +174,47 @@ fn participants(engines: &[Box<dyn Algorithm + Send>], proves: bool) -> Vec<Part
     engines.iter().map(|engine| Participant::new(&**engine, proves, SHARE)).collect()
 }
 
-/// What is known so far, shared by all engines.
+/// The state of the portfolio, shared by all engines.
 struct Portfolio<'a> {
     problem: &'a Problem,
     auto: &'a Auto,
-    /// For all that is done here.
+    /// The limits of the whole run.
     whole: Limits,
-    /// For engines and checks: these are stopped once everything is decided.
+    /// The limits of engines and checks, which are stopped once everything is decided.
     limits: Limits,
     watch: &'a dyn Watch,
     /// The quotient of the problem, for engines that need not report every step of the shortest
     /// run.
     quotient: Option<Quotient>,
-    /// Ticks that have been given out.
+    /// Ticks spent so far.
     given: AtomicU64,
     state: Mutex<State>,
 }
 
-/// What is known about a target.
+/// The answer about a target.
 struct Decided {
     verdict: Verdict,
     by: &'static str,
-    /// Whether its run was looked for with fewer threads first.
+    /// True if runs with fewer threads were searched first.
     fewest: bool,
 }
 
 struct State {
     verdicts: Vec<Option<Decided>>,
     attempts: Vec<Attempt>,
-    /// Why the engines stopped, if they did: the most telling reason.
+    /// Why the engines stopped, if a limit stopped them.
     why: Option<Unknown>,
-    /// Evidence that did not stand: a bug of ours.
+    /// The flaw of evidence that failed its check, which is a bug in Throng.
     flaw: Option<String>,
     /// Verdicts that could not be checked.
     withdrawn: Vec<Verdict>,
-    /// How long checking took.
+    /// Time spent on checking.
     checking: Duration,
 }
 
 impl State {
-    /// Adds a share of work to what its engine has done so far: the time of all shares, and the
-    /// numbers of the one that got furthest, because most engines start anew with each share.
+    /// Adds a share of work to its engine's record: the time of all shares, and the numbers of the
+    /// one that got furthest, because most engines restart with each share.
     fn record(&mut self, share: Attempt) {
         let Some(known) = self.attempts.iter_mut().find(|a| a.engine == share.engine) else {
             return self.attempts.push(share);
@@ -234,8 +233,8 @@ impl State {
 impl<'a> Portfolio<'a> {
     fn new(problem: &'a Problem, auto: &'a Auto, limits: &Limits, watch: &'a dyn Watch) -> Portfolio<'a> {
         let nothing_bad = Verdict::Safe(Certificate::Upward(Arc::default()));
-        // Checked as everything is; if that fails no engine can prove it either, and there is
-        // nothing to find.
+        // It is checked like every verdict. If the check fails, no engine can prove the target
+        // safe, and there is no run to find.
         let trivial = |t: &Target| {
             let verdict = || match check(problem, t, &nothing_bad) {
                 Ok(()) => nothing_bad.clone(),
@@ -265,7 +264,7 @@ impl<'a> Portfolio<'a> {
     }
 
     /// Lets engines take turns, with growing shares below `until`, until everything is decided or
-    /// none of them can make progress. Those that cannot are removed.
+    /// none of them can make progress. Removes those that cannot.
     fn rounds(&self, running: &mut Vec<Participant>, mut share: u64, until: Option<u64>) {
         while until.is_none_or(|until| share < until)
             && !running.is_empty()
@@ -276,14 +275,14 @@ impl<'a> Portfolio<'a> {
             running.retain_mut(|participant| {
                 let weight = if share > LAST_EARLY_SHARE { participant.late } else { participant.weight };
                 let (limits, work) = (self.limits.part(), share.saturating_mul(weight) / SHARE);
-                // Most engines start anew: the same again would find the same.
-                let waits = share < participant.first || work <= participant.had && share < u64::MAX;
+                // Most engines restart, so the same share again would have the same result.
+                let waits = share < participant.first || work <= participant.last_share && share < u64::MAX;
                 if waits && !last {
                     return true;
                 }
-                participant.had = work;
+                participant.last_share = work;
                 self.given.fetch_add(work, Ordering::Relaxed);
-                // The last engine of a side need not share.
+                // The last engine of a side gets everything.
                 let limits = if last { limits } else { limits.work(work) };
                 self.ask(participant.engine, &limits)
             });
@@ -294,9 +293,9 @@ impl<'a> Portfolio<'a> {
         }
     }
 
-    /// Asks one engine about what is still open; whether more work might help it.
+    /// Runs one engine on the open targets. Returns whether more work might help it.
     fn ask(&self, engine: &dyn Algorithm, limits: &Limits) -> bool {
-        // Only one of them knows formulas.
+        // Only `reachability` knows formulas.
         let exact = engine.name() == Engine::Reachability.name();
         let mut open = self.open();
         open.retain(|&i| exact || self.problem.targets[i].is_upward_closed());
@@ -327,7 +326,7 @@ impl<'a> Portfolio<'a> {
             }
         }
         self.offer(&offers, engine.name(), &polishing);
-        // Looking for a better run is the work of another engine.
+        // The search for a better run is another engine's work.
         let elsewhere = Duration::from_nanos(polishing.into_inner());
         let seconds = began.elapsed().saturating_sub(elsewhere).as_secs_f64();
         let attempt =
@@ -348,8 +347,8 @@ impl<'a> Portfolio<'a> {
             || self.auto.stop_at_first && state.verdicts.iter().any(found)
     }
 
-    /// Accepts verdicts if they pass the check; stops all engines when no target is open any more.
-    /// Nanoseconds for finding better runs are added to `polishing`.
+    /// Accepts verdicts that pass the check, and stops all engines when no target is open any more.
+    /// Adds the nanoseconds spent on better runs to `polishing`.
     fn offer(&self, verdicts: &[(usize, &Verdict)], engine: &'static str, polishing: &AtomicU64) {
         let open = self.open();
         let offers: Vec<(usize, &Verdict)> = verdicts
@@ -365,13 +364,14 @@ impl<'a> Portfolio<'a> {
                 self.state().why.get_or_insert(why.clone());
                 continue;
             }
-            // It was found or checked while statements were cut short.
+            // A limit cut off the list of steps while the verdict was found or checked, so it is
+            // not a flaw.
             if let (Err(_), Err(why)) = (self.problem.complete(), self.limits.check()) {
                 self.state().why.get_or_insert(why);
                 continue;
             }
             let target = &self.problem.targets[*i].name;
-            let flaw = format!("the evidence of `{engine}` for target `{target}` does not stand: {flaw}");
+            let flaw = format!("the evidence of `{engine}` for target `{target}` is invalid: {flaw}");
             self.state().flaw.get_or_insert(flaw);
             return self.limits.stopper().stop();
         }
@@ -389,7 +389,7 @@ impl<'a> Portfolio<'a> {
                 new.push((i, verdict));
             }
         }
-        // What others do from now on would be thrown away.
+        // Further work of other engines would be wasted.
         if self.is_decided() {
             self.limits.stopper().stop();
         }
@@ -402,7 +402,8 @@ impl<'a> Portfolio<'a> {
         }
     }
 
-    /// A run with the fewest threads instead of just any, if that is quickly found.
+    /// Returns a run with the fewest threads instead of an arbitrary one, if it is found within a
+    /// budget.
     fn polish(
         &self,
         target: usize,
@@ -411,7 +412,7 @@ impl<'a> Portfolio<'a> {
         polishing: &AtomicU64,
     ) -> Option<Verdict> {
         let Verdict::Unsafe(trace) = verdict else { return None };
-        if engine == Engine::Explicit.name() || self.problem.targets[target].formula.is_some() {
+        if engine == Engine::Explicit.name() || self.problem.targets[target].formula().is_some() {
             return None;
         }
         let settings =
@@ -423,9 +424,9 @@ impl<'a> Portfolio<'a> {
         let work = given.clamp(LEAST_POLISH, MOST_POLISH);
         let began = Instant::now();
         let better = explicit.run(&problem, &self.whole.part().work(work), &super::Silent);
-        let (outcome, took) = ("looked for a run with fewer threads".to_string(), began.elapsed());
+        let (outcome, took) = ("searched for a run with fewer threads".to_string(), began.elapsed());
         polishing.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
-        // It was about one target only.
+        // The search was for one target only.
         let statistics = Statistics { complete_up_to: None, ..better.statistics };
         let better = better.verdicts.into_iter().next().filter(|better| {
             matches!(better, Verdict::Unsafe(_)) && check(&problem, &problem.targets[0], better).is_ok()
@@ -476,7 +477,7 @@ impl<'a> Portfolio<'a> {
     }
 }
 
-/// Receives what an engine finds before it ends.
+/// Receives what an engine reports before it ends.
 struct Listener<'b, 'a> {
     portfolio: &'b Portfolio<'a>,
     open: &'b [usize],
@@ -502,8 +503,8 @@ mod tests {
     use crate::Silent;
     use throng_lang::tts;
 
-    /// A lock: 1 is inside. Two threads are never inside, and three reach 4 together only one after
-    /// another.
+    /// A lock: 1 is inside. Two threads are never inside at once, and three reach 4 together only
+    /// one after another.
     const LOCK: &str = "2 5\n0 0 -> 1 1\n1 1 -> 0 2\n0 2 -> 0 3\n0 3 -> 0 4\n";
 
     fn answer(jobs: usize) -> Answer {

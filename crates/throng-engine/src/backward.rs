@@ -8,22 +8,22 @@
 //! closed, and by Dickson's lemma it has finitely many minimal elements (Abdulla, Čerāns, Jonsson,
 //! Tsay 1996; IJIT, section 4). Start with the target, add the minimal predecessors of every
 //! element ([`semantics::unfire`]), keep only minimal ones (`basis`), smallest first. If one covers
-//! an initial configuration the answer is UNSAFE, and a run is found by going forward along the
-//! chain of elements (`witness`). If nothing new appears, the basis is the certificate.
+//! an initial configuration the answer is UNSAFE, and a forward replay along the chain of elements
+//! gives a run (`witness`). If nothing new appears, the basis is the certificate.
 //!
 //! Where states stand for sets, an element stands for the upward closure of every concrete
 //! configuration of its product, and it is covered by another if every one of them is. `pre` splits
-//! only on what a statement mentions, so elements are cubes over the variables and an assertion
-//! over many shared variables does not become exponentially many elements.
+//! only on variables that a statement mentions, so elements are cubes over the variables and an
+//! assertion over many shared variables does not become exponentially many elements.
 //!
 //! Where the presence of threads blocks a step ([`throng_model::Traits::blocking`]), larger
-//! configurations may do less. Every predecessor is still above one that is found, so SAFE holds;
-//! but to have found a start proves nothing, and the answer is UNKNOWN.
+//! configurations may do less. Every predecessor is still above a computed one, so SAFE holds; but
+//! an initial configuration above the basis proves nothing, and the answer is UNKNOWN.
 //!
 //! # Termination
 //!
-//! There are finitely many states once the model is given (points × masks), and bags over a finite
-//! set are well-quasi-ordered.
+//! For a given model there are finitely many states (points × masks), and bags over a finite set
+//! are well-quasi-ordered.
 
 pub(super) mod basis;
 pub(super) mod into;
@@ -58,10 +58,10 @@ impl Algorithm for Backward {
     }
 }
 
-/// The engine `backward`: pruned by what provably cannot be reached forward (`pruning`).
+/// The engine `backward`, pruned by what provably cannot be reached forward (`pruning`).
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
-    /// Where views may be found.
+    /// The shared facts, among them views.
     pub store: Arc<FactStore>,
 }
 
@@ -71,7 +71,7 @@ impl Algorithm for Pruned {
     }
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        // Without facts, the search is as complete as with them.
+        // The search is complete without facts, too.
         match self.store.get_or_find(problem, limits) {
             Ok(facts) => run(
                 problem,
@@ -100,7 +100,7 @@ fn run(problem: &Problem, pruning: Option<&Pruning>, limits: &Limits, watch: &dy
     Answer::new(verdicts, statistics)
 }
 
-/// Whether backward search answers this problem, or why not.
+/// Returns an error if backward search cannot answer this problem.
 pub(super) fn applies(problem: &Problem) -> Result<(), Unknown> {
     let refuse = |why: String| Err(Unknown::NotForThisModel(why));
     if problem.bound != Bound::Any {
@@ -112,11 +112,11 @@ pub(super) fn applies(problem: &Problem) -> Result<(), Unknown> {
     Ok(())
 }
 
-/// An element that was found, and the step by which it leads to the one it was found from.
+/// An element, and the step by which it leads to its successor element.
 struct Node {
     config: Config,
     next: Option<(usize, Step)>,
-    /// Whether it is minimal so far.
+    /// True while it is minimal.
     alive: bool,
 }
 
@@ -126,7 +126,7 @@ struct Search<'a> {
     pruning: Option<&'a Pruning<'a>>,
     nodes: Vec<Node>,
     basis: Basis<'a>,
-    /// Smallest first, then those closest to the target.
+    /// Smallest elements first, then those closest to the target.
     queue: BinaryHeap<Reverse<(u32, u32, usize)>>,
     into: StepsInto<'a>,
     steps: u64,
@@ -156,9 +156,9 @@ fn search(
     statistics.steps += search.steps;
     match found? {
         Some(start) => match problem.model.blocking() {
-            Some(why) => Err(Unknown::Inconclusive(format!(
-                "{why}: what leads to the target backward need not be a run"
-            ))),
+            Some(why) => {
+                Err(Unknown::Inconclusive(format!("{why}: a backward path to the target need not be a run")))
+            }
             None => search.witness(start, target, limits),
         },
         None => {
@@ -172,9 +172,9 @@ fn search(
 }
 
 impl Search<'_> {
-    /// The element that covers an initial configuration, if the target can be covered.
+    /// Returns the element that covers an initial configuration, if the target can be covered.
     fn run(&mut self, target: &Target, limits: &Limits, watch: &dyn Watch) -> Result<Option<usize>, Unknown> {
-        // A ticker looks at the limits only after a while, and there may be thousands of targets.
+        // A ticker checks the limits only after a while, and there may be thousands of targets.
         limits.check()?;
         let mut ticker = Ticker::new(limits);
         for config in &target.configs {
@@ -193,7 +193,8 @@ impl Search<'_> {
             if let Some(pruning) = self.pruning
                 && pruning.learns_to_rule_out(&config, self.steps)?
             {
-                // Whatever was left out because it is above this element is ruled out with it.
+                // Everything that was left out because it is above this element is excluded with
+                // it.
                 self.basis.remove(&config, at);
                 continue;
             }
@@ -202,7 +203,7 @@ impl Search<'_> {
                 self.steps += 1;
                 semantics::unfire(self.model, &config, &step, &mut before)?;
                 for predecessor in before.drain(..) {
-                    // Comparing with the basis is what costs.
+                    // Most of the time is spent on comparisons with the basis.
                     ticker.ticks(1 + self.basis.len() as u32 / 8)?;
                     if let Some(start) = self.add(predecessor, Some((at, step.clone())), depth + 1) {
                         return Ok(Some(start));
@@ -216,18 +217,19 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Keeps an element if nothing smaller is known; says so if it covers an initial configuration.
+    /// Adds an element if no smaller one is known. Returns its node if it covers an initial
+    /// configuration.
     fn add(&mut self, mut config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
-        if self.basis.is_above(&config, |_| true) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
+        if self.basis.is_above(&config) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
             return None;
         }
-        // Nothing that leads to an element so generalised can be reached, so no run is ever looked
-        // for along it.
+        // Nothing that leads to such a generalised element is reachable, so no run along it is ever
+        // needed.
         if let Some(core) = self.pruning.and_then(|p| p.generalise(&config)) {
             config = core;
         }
         let at = self.nodes.len();
-        for larger in self.basis.insert(&config, at, |_| true) {
+        for larger in self.basis.insert(&config, at) {
             self.nodes[larger].alive = false;
         }
         let starts = self.problem.initial.iter().any(|family| family.omega().may_cover(&config, self.model));
@@ -247,7 +249,7 @@ impl Search<'_> {
         }
     }
 
-    /// A run along the chain of elements from `start` to the target.
+    /// Returns a run along the chain of elements from `start` to the target.
     fn witness(&self, start: usize, target: &Target, limits: &Limits) -> Result<Verdict, Unknown> {
         let mut chain = vec![&self.nodes[start].config];
         let mut edges = Vec::new();

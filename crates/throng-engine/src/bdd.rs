@@ -2,8 +2,8 @@
 //! be replaced.
 //!
 //! Variables are numbered, and smaller numbers are nearer to the root. Equal sets are equal values,
-//! so comparing and hashing cost nothing. A [`Space`] has room for a fixed number of nodes; when
-//! that is used up, and nothing can be collected, operations fail with [`Full`].
+//! so comparing and hashing are cheap. A [`Space`] holds a fixed number of nodes; when it is full
+//! and nothing can be collected, operations fail with [`Full`].
 
 use std::convert::Infallible;
 
@@ -13,57 +13,51 @@ use oxidd::{
     ManagerRef, Node, Subst, error::OutOfMemory,
 };
 
-/// There is no room for more nodes.
+/// The space for nodes is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
-/// Variables and their values; all others are free.
+/// Values of variables; all other variables are free.
 pub type Literals = [(u32, bool)];
 
-/// Where sets live.
+/// The space that sets are built in.
 pub struct Space {
     manager: BDDManagerRef,
-    variables: u32,
 }
 
 /// A set of valuations.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Set(BDDFunction);
 
-/// Variables to forget together.
+/// Variables to quantify over together.
 #[derive(Clone)]
 pub struct Variables {
     cube: BDDFunction,
     is_empty: bool,
 }
 
-/// New names for variables.
+/// A renaming of variables.
 pub struct Renaming(Option<Subst<BDDFunction, Vec<u32>, Vec<BDDFunction>>>);
 
 impl Space {
-    /// A space of so many variables, with room for so many nodes.
+    /// Creates a space with this many variables and nodes.
     pub fn new(variables: u32, nodes: usize) -> Space {
         let manager = new_manager(nodes, (nodes / 4).clamp(1 << 10, 1 << 20), 1);
         manager.with_manager_exclusive(|m| m.add_vars(variables));
-        Space { manager, variables }
+        Space { manager }
     }
 
-    /// How many variables there are.
-    pub fn variables(&self) -> u32 {
-        self.variables
-    }
-
-    /// All valuations.
+    /// Returns the set of all valuations.
     pub fn all(&self) -> Set {
         self.manager.with_manager_shared(|m| Set(BDDFunction::t(m)))
     }
 
-    /// No valuation.
+    /// Returns the empty set.
     pub fn none(&self) -> Set {
         self.manager.with_manager_shared(|m| Set(BDDFunction::f(m)))
     }
 
-    /// All valuations in which `variable` has the value.
+    /// Returns all valuations in which `variable` has the value.
     pub fn literal(&self, variable: u32, value: bool) -> Result<Set, Full> {
         self.manager.with_manager_shared(|m| {
             let made = if value { BDDFunction::var(m, variable) } else { BDDFunction::not_var(m, variable) };
@@ -71,19 +65,19 @@ impl Space {
         })
     }
 
-    /// All valuations that agree with these values.
+    /// Returns all valuations that agree with these values.
     pub fn cube(&self, values: impl IntoIterator<Item = (u32, bool)>) -> Result<Set, Full> {
         values.into_iter().try_fold(self.all(), |cube, (v, value)| cube.and(&self.literal(v, value)?))
     }
 
-    /// Variables to forget.
+    /// Prepares variables to quantify over.
     pub fn to_forget(&self, variables: impl IntoIterator<Item = u32>) -> Result<Variables, Full> {
         let cube = self.cube(variables.into_iter().map(|v| (v, true)))?;
         Ok(Variables { is_empty: cube.is_all(), cube: cube.0 })
     }
 
-    /// Renames each first variable to the second. The second ones must not occur in what is
-    /// renamed.
+    /// Prepares a renaming of each first variable to the second. The second ones must not occur in
+    /// the renamed set.
     pub fn renaming(&self, pairs: &[(u32, u32)]) -> Result<Renaming, Full> {
         if pairs.is_empty() {
             return Ok(Renaming(None));
@@ -91,15 +85,10 @@ impl Space {
         let new = pairs.iter().map(|p| Ok(self.literal(p.1, true)?.0)).collect::<Result<Vec<_>, Full>>()?;
         Ok(Renaming(Some(Subst::new(pairs.iter().map(|p| p.0).collect(), new))))
     }
-
-    /// How many nodes are in use, or were and have not been collected.
-    pub fn nodes(&self) -> usize {
-        self.manager.with_manager_shared(|m| m.num_inner_nodes())
-    }
 }
 
 impl Set {
-    /// Tries again after collecting garbage.
+    /// Performs an operation, and retries it after a garbage collection if space runs out.
     fn attempt(&self, operation: impl Fn() -> Result<BDDFunction, OutOfMemory>) -> Result<Set, Full> {
         if let Ok(found) = operation() {
             return Ok(Set(found));
@@ -108,37 +97,22 @@ impl Set {
         operation().map(Set).map_err(|OutOfMemory| Full)
     }
 
-    /// Intersection.
+    /// Returns the intersection.
     pub fn and(&self, other: &Set) -> Result<Set, Full> {
         self.attempt(|| self.0.and(&other.0))
     }
 
-    /// Union.
+    /// Returns the union.
     pub fn or(&self, other: &Set) -> Result<Set, Full> {
         self.attempt(|| self.0.or(&other.0))
     }
 
-    /// Complement.
-    pub fn not(&self) -> Result<Set, Full> {
-        self.attempt(|| self.0.not())
-    }
-
-    /// What is in `self` and not in `other`.
+    /// Returns the difference.
     pub fn minus(&self, other: &Set) -> Result<Set, Full> {
         self.attempt(|| other.0.imp_strict(&self.0))
     }
 
-    /// Valuations that are in exactly one.
-    pub fn xor(&self, other: &Set) -> Result<Set, Full> {
-        self.attempt(|| self.0.xor(&other.0))
-    }
-
-    /// `yes` where `self` holds, else `no`.
-    pub fn choose(&self, yes: &Set, no: &Set) -> Result<Set, Full> {
-        self.attempt(|| self.0.ite(&yes.0, &no.0))
-    }
-
-    /// Forgets variables: they may have any value.
+    /// Quantifies over variables: they may have any value afterwards.
     pub fn forget(&self, variables: &Variables) -> Result<Set, Full> {
         if variables.is_empty {
             return Ok(self.clone());
@@ -146,7 +120,7 @@ impl Set {
         self.attempt(|| self.0.exists(&variables.cube))
     }
 
-    /// Intersection, then forgets variables.
+    /// Returns the intersection, quantified over variables.
     pub fn and_forget(&self, other: &Set, variables: &Variables) -> Result<Set, Full> {
         if variables.is_empty {
             return self.and(other);
@@ -154,7 +128,7 @@ impl Set {
         self.attempt(|| self.0.apply_exists(BooleanOperator::And, &other.0, &variables.cube))
     }
 
-    /// The cofactor: members that agree with `cube`, whose variables are then forgotten.
+    /// Returns the cofactor: the members that agree with `cube`, whose variables are then free.
     pub fn fix(&self, cube: &Set) -> Result<Set, Full> {
         self.attempt(|| self.0.restrict(&cube.0))
     }
@@ -167,28 +141,28 @@ impl Set {
         }
     }
 
-    /// Whether there is no member.
+    /// Returns whether there is no member.
     pub fn is_empty(&self) -> bool {
         !self.0.satisfiable()
     }
 
-    /// Whether everything is a member.
+    /// Returns whether every valuation is a member.
     pub fn is_all(&self) -> bool {
         self.0.valid()
     }
 
-    /// Whether there is a common member.
+    /// Returns whether there is a common member.
     pub fn meets(&self, other: &Set) -> Result<bool, Full> {
         Ok(!self.and(other)?.is_empty())
     }
 
-    /// Whether every member is one of `other`.
+    /// Returns whether every member is one of `other`.
     pub fn within(&self, other: &Set) -> Result<bool, Full> {
         Ok(self == other || self.minus(other)?.is_empty())
     }
 
-    /// The variable at the root and the two cofactors, for 1 and for 0; `None` if there are no or
-    /// all members.
+    /// Returns the variable at the root and the two cofactors, for 1 and for 0; `None` if no or
+    /// every valuation is a member.
     pub fn split(&self) -> Option<(u32, Set, Set)> {
         let level = self.0.with_manager_shared(|m, edge| match m.get_node(edge) {
             Node::Inner(node) => Some(node.level()),
@@ -198,8 +172,8 @@ impl Set {
         Some((level, Set(yes), Set(no)))
     }
 
-    /// Shows disjoint cubes that together are the set, in a fixed order. A cube lists variables and
-    /// their values; all others are free.
+    /// Calls `found` with disjoint cubes whose union is the set, in a fixed order. A cube lists
+    /// variables and their values; all others are free.
     pub fn each_cube(&self, found: &mut dyn FnMut(&Literals)) {
         let Ok(()) = self.try_each_cube(&mut |cube| {
             found(cube);
@@ -207,7 +181,7 @@ impl Set {
         });
     }
 
-    /// The same; `found` may stop it.
+    /// Does the same; `found` may stop it.
     pub fn try_each_cube<E>(&self, found: &mut dyn FnMut(&Literals) -> Result<(), E>) -> Result<(), E> {
         fn walk<E>(
             set: &Set,
@@ -226,11 +200,6 @@ impl Set {
         }
         walk(self, &mut Vec::new(), found)
     }
-
-    /// How many nodes it has.
-    pub fn size(&self) -> usize {
-        self.0.node_count()
-    }
 }
 
 impl std::fmt::Debug for Set {
@@ -245,7 +214,8 @@ impl std::fmt::Debug for Set {
 mod tests {
     use super::*;
 
-    /// Every function of three variables, as a table of eight bits, against bit operations.
+    /// Compares the operations on every function of three variables with bit operations on tables
+    /// of eight bits.
     #[test]
     fn operations_agree_with_truth_tables() {
         let space = Space::new(4, 1 << 12);
@@ -266,8 +236,6 @@ mod tests {
             assert_eq!(a.and(&b).unwrap(), set(table & tb));
             assert_eq!(a.or(&b).unwrap(), set(table | tb));
             assert_eq!(a.minus(&b).unwrap(), set(table & !tb));
-            assert_eq!(a.xor(&b).unwrap(), set(table ^ tb));
-            assert_eq!(a.not().unwrap(), set(!table));
             assert_eq!(a.meets(&b).unwrap(), table & tb != 0);
             assert_eq!(a.within(&b).unwrap(), table & !tb == 0);
             let forgotten = (0..8u8)

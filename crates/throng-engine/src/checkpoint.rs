@@ -1,48 +1,46 @@
-//! Checkpoints: how engines save the state of a search and resume it, and the trait of what stores
-//! it for them.
+//! Checkpoints: how engines save and resume the state of a search, and the trait of the storage.
 //!
-//! An engine that can be resumed writes its whole state as numbers ([`Writer`]), at a moment when
-//! it is consistent, and a later process reads it back ([`Reader`]) and does what this one would
-//! have done: same verdicts, same runs. What states *are* only their model knows
-//! ([`throng_model::Persist`]).
+//! An engine that can be resumed writes its whole state as numbers ([`Writer`]) when it is
+//! consistent. A later process reads it ([`Reader`]) and continues as this one would have: same
+//! verdicts, same runs. States are encoded by their model ([`throng_model::Persist`]).
 //!
 //! Engines do no input or output: a [`Keeper`], which they get from
-//! [`Watch::keeper`](crate::Watch::keeper), says when it is time and where it goes. It also
-//! sees to it that what comes back is what was written, for the same question. So a reader meets
-//! only what a writer wrote; it still checks every number that it will use as a place in a list.
+//! [`Watch::keeper`](crate::Watch::keeper), decides when and where to save. It also guarantees that
+//! the state read back is the one written, for the same question. A reader therefore meets only the
+//! output of a writer; it still checks every number that is used as an index.
 
 use throng_model::verdict::{Taken, Trace};
 use throng_model::{Bag, Bystanders, Config, Edge, Local, Shared, Step};
 
-/// Keeps the state of a search for a later process.
+/// Stores the state of a search for a later process.
 pub trait Keeper: Sync {
-    /// Whether some time has gone by since something was kept.
+    /// Returns whether the next state is due.
     fn is_due(&self) -> bool;
 
-    /// Keeps what `write` writes, instead of what was kept before.
+    /// Stores the output of `write` instead of the previous state.
     fn keep(&self, write: &dyn Fn(&mut Writer<'_>));
 
-    /// Shows what was kept before this process began, if anything was, and says whether so. `Err`:
-    /// it was damaged, which the keeper reports to the user; the search need not begin.
+    /// Passes the state of an earlier process to `read`, and returns whether there was one. `Err`:
+    /// it was damaged, which the keeper reports to the user; the search must not begin.
     fn recall(&self, read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Damaged>) -> Result<bool, Damaged>;
 }
 
-/// What was read is not what such a search writes.
+/// The bytes are not the state of such a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
-/// Numbers, one after another.
+/// Writes a sequence of numbers.
 pub struct Writer<'a> {
     put: &'a mut dyn FnMut(&[u8]),
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `put`.
+    /// Creates a writer to `put`.
     pub fn new(put: &'a mut dyn FnMut(&[u8])) -> Writer<'a> {
         Writer { put }
     }
 
-    /// A number: little-endian base 128.
+    /// Writes a number: little-endian base 128.
     pub fn number(&mut self, n: impl Into<u64>) {
         let mut n: u64 = n.into();
         let (mut bytes, mut length) = ([0; 10], 0);
@@ -57,23 +55,23 @@ impl<'a> Writer<'a> {
         (self.put)(&bytes[..length]);
     }
 
-    /// How many come next.
+    /// Writes the number of items that follow.
     pub fn count(&mut self, n: usize) {
         self.number(n as u64);
     }
 
-    /// A number or none.
+    /// Writes an optional number.
     pub fn option(&mut self, n: Option<u32>) {
         self.number(n.map_or(0, |n| u64::from(n) + 1));
     }
 
-    /// Bytes as they are, with their number.
+    /// Writes bytes, after their number.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.count(bytes.len());
         (self.put)(bytes);
     }
 
-    /// Pairs of numbers, with how many there are.
+    /// Writes pairs of numbers, after their number.
     pub fn pairs(&mut self, pairs: &[(u32, u32)]) {
         self.count(pairs.len());
         for &(a, b) in pairs {
@@ -82,7 +80,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Runs that were found.
+    /// Writes the runs found so far.
     pub fn traces(&mut self, traces: &[Option<Trace>]) {
         self.count(traces.len());
         for trace in traces {
@@ -124,25 +122,25 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Reads what a [`Writer`] wrote.
+/// Reads the output of a [`Writer`].
 pub struct Reader<'a> {
-    /// Fills a block; says whether there was so much.
+    /// Fills a block; returns whether there were enough bytes.
     fill: &'a mut dyn FnMut(&mut [u8]) -> bool,
     left: u64,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `left` bytes from `fill`.
+    /// Creates a reader of `left` bytes from `fill`.
     pub fn new(left: u64, fill: &'a mut dyn FnMut(&mut [u8]) -> bool) -> Reader<'a> {
         Reader { fill, left }
     }
 
-    /// `Ok` if all was read.
+    /// Returns an error unless everything was read.
     pub fn finish(&self) -> Result<(), Damaged> {
         if self.left == 0 { Ok(()) } else { Err(Damaged) }
     }
 
-    /// A number.
+    /// Reads a number.
     pub fn number(&mut self) -> Result<u64, Damaged> {
         let mut n = 0;
         for shift in (0..64).step_by(7) {
@@ -156,29 +154,29 @@ impl<'a> Reader<'a> {
         Err(Damaged)
     }
 
-    /// A number below 2³².
+    /// Reads a number below 2³².
     pub fn small(&mut self) -> Result<u32, Damaged> {
         self.number()?.try_into().map_err(|_| Damaged)
     }
 
-    /// A number below `end`: a place in a list.
+    /// Reads a number below `end`: an index.
     pub fn below(&mut self, end: usize) -> Result<u32, Damaged> {
         self.small().and_then(|n| if (n as usize) < end { Ok(n) } else { Err(Damaged) })
     }
 
-    /// How many come next, of things that take at least a byte each: so a list is never larger than
-    /// what is left to read.
+    /// Reads the number of items that follow, each of at least one byte: so no list is longer than
+    /// the remaining bytes.
     pub fn count(&mut self) -> Result<usize, Damaged> {
         let n = self.number()?;
         if n <= self.left { Ok(n as usize) } else { Err(Damaged) }
     }
 
-    /// Yes or no.
+    /// Reads a Boolean.
     pub fn flag(&mut self) -> Result<bool, Damaged> {
         Ok(self.below(2)? == 1)
     }
 
-    /// A number or none.
+    /// Reads an optional number.
     pub fn option(&mut self) -> Result<Option<u32>, Damaged> {
         match self.number()?.checked_sub(1) {
             None => Ok(None),
@@ -186,20 +184,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes as they were.
+    /// Reads bytes.
     pub fn bytes(&mut self) -> Result<Vec<u8>, Damaged> {
         let mut bytes = vec![0; self.count()?];
         self.take(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Pairs of numbers.
+    /// Reads pairs of numbers.
     pub fn pairs(&mut self) -> Result<Vec<(u32, u32)>, Damaged> {
         let count = self.count()?;
         (0..count).map(|_| Ok((self.small()?, self.small()?))).collect()
     }
 
-    /// Runs that were found: as many as are asked for.
+    /// Reads as many runs as there are targets.
     pub fn traces(&mut self, targets: usize) -> Result<Vec<Option<Trace>>, Damaged> {
         if self.count()? != targets {
             return Err(Damaged);

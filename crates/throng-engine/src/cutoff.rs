@@ -5,27 +5,26 @@
 //!
 //! A thread state (s, l) is *reachable with n threads* if some run reaches a configuration with
 //! shared state s and a thread at l, and at most n threads exist at any time of this run: for
-//! programs that create threads, these count too, and so do the ones that have not moved. That is
-//! the reading without skipping: a `start_thread` beyond n threads is not a step of the run, rather
-//! than a step that creates nothing (reference 2.5), whose thread states need not be reachable with
-//! more threads. So the sets R₁ ⊆ R₂ ⊆ … only grow; there are finitely many thread states, so they
-//! stop growing, and the *reachability cutoff* n₀ is the first n with Rₙ = R∞. That Rₙ = Rₙ₊₁ does
-//! not mean that n is the cutoff.
+//! programs that create threads, these count too, even if they have not moved. A `start_thread`
+//! beyond n threads is not a step of such a run. (As a step that creates nothing, see reference
+//! 2.5, it could lead to thread states that are not reachable with more threads.) So the sets R₁ ⊆
+//! R₂ ⊆ … only grow; there are finitely many thread states, so they stop growing, and the
+//! *reachability cutoff* n₀ is the first n with Rₙ = R∞. That Rₙ = Rₙ₊₁ does not mean that n is the
+//! cutoff.
 //!
-//! Thread states are those that `reach` lists: concrete ones, at moments at which no thread is
-//! inside an atomic section (reference 7.1). Where a model's states stand for sets
-//! ([`throng_model`]), different ones may overlap, so sets are compared, never their codes
-//! ([`super::thread_states::without`]).
+//! Thread states are those that `reach` lists: concrete ones, where no thread is inside an atomic
+//! section (reference 7.1). Where a model's states stand for sets ([`throng_model`]), different
+//! states may overlap, so sets are compared, never codes ([`super::thread_states::without`]).
 //!
 //! # Two ways
 //!
-//! [`Method::Exact`] computes R∞ by `karp-miller` and then grows n until Rₙ is all of it.
+//! [`Method::Exact`] computes R∞ by `karp-miller` and then grows n until Rₙ = R∞.
 //! [`Method::Dynamic`] grows n without knowing R∞. When a level brings nothing new, it asks a
 //! prover whether any further thread state can be reached at all. The candidates are the thread
-//! states that views (pair views if they can be computed, else views of single threads) do not rule
-//! out. If none is reachable, the last level that brought something is the cutoff; else the prover
-//! has a run to one, which will turn up at some later level. This way needs no acceleration, so it
-//! also serves models whose steps move other threads.
+//! states that views (pair views if they can be computed, else views of single threads) do not
+//! exclude. If none is reachable, the last level that added something is the cutoff; otherwise the
+//! prover has a run to one, which some later level will add. This method needs no acceleration, so
+//! it also serves models whose steps move other threads.
 
 pub mod runs;
 
@@ -46,12 +45,12 @@ use throng_model::{Bag, Config, Local, Model, Shared};
 /// A thread state: a shared state and the local state of a thread.
 pub type ThreadState = (Shared, Local);
 
-/// How to know that there is nothing more.
+/// How to determine that no further thread state is reachable.
 pub enum Method<'e> {
     /// All reachable thread states are computed first.
     Exact(&'e KarpMiller),
     /// Candidates are proved unreachable when nothing new has appeared; views are taken from the
-    /// store, or left there.
+    /// store, or stored there.
     Dynamic(&'e dyn Algorithm, &'e FactStore),
 }
 
@@ -59,51 +58,52 @@ pub enum Method<'e> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Cutoff {
-    /// So many threads show every reachable thread state, and fewer do not.
+    /// The cutoff: this many threads reach every reachable thread state, and fewer do not.
     pub threads: u32,
-    /// The numbers of threads that bring something new, ascending.
+    /// The numbers of threads that add something new, ascending.
     pub levels: Vec<Level>,
-    /// Every thread state that any number of threads can reach, disjoint, as in [`canonical`].
+    /// Every thread state that any number of threads can reach, disjoint, as returned by
+    /// [`canonical`].
     pub reachable: Vec<ThreadState>,
-    /// Runs with at most so many threads, into every thread state that a search meets: the same
-    /// states, in other pieces.
+    /// Runs with at most that many threads into every thread state that the search finds: the same
+    /// states, divided differently.
     pub runs: Runs,
-    /// Why there are no others.
+    /// Why there are no other thread states.
     pub closed: Closed,
 }
 
 impl Cutoff {
-    /// How many thread states are reachable: as many as `reach` lists.
+    /// Returns the number of reachable thread states, as `reach` lists them.
     pub fn states(&self, model: &dyn Model) -> usize {
         expanded(model, self.reachable.clone()).len()
     }
 }
 
-/// What one more thread brings.
+/// The thread states that one more thread adds.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Level {
-    /// How many threads.
+    /// The number of threads.
     pub threads: u32,
-    /// How many thread states need so many, as in [`expanded`].
+    /// The number of thread states that need this many threads, as counted by [`expanded`].
     pub new: usize,
-    /// One of them, concrete.
+    /// A concrete one of them.
     pub example: ThreadState,
-    /// How the example is reached.
+    /// A run to the example.
     pub trace: Trace,
 }
 
 /// Why no further thread state can be reached.
 #[derive(Clone, Debug)]
 pub enum Closed {
-    /// ω-configurations that cover all that is reachable.
+    /// ω-configurations that cover every reachable configuration.
     Downward(Arc<Vec<Config>>),
-    /// Views, and why the thread states that they hold beside the reachable ones, if any, cannot be
-    /// reached either.
+    /// Views, and a proof that the thread states in them beyond the reachable ones, if any, cannot
+    /// be reached either.
     Views(Arc<Views>, Option<(Vec<ThreadState>, Certificate)>),
 }
 
-/// Finds the cutoff. Levels are searched by so many `jobs`.
+/// Finds the cutoff. Levels are searched by `jobs` threads.
 pub fn cutoff(
     problem: &Problem,
     method: &Method<'_>,
@@ -127,7 +127,8 @@ pub fn cutoff(
     Ok(Cutoff { threads, levels, reachable, runs, closed })
 }
 
-/// Every thread state that any number of threads can reach, also inside atomic sections, as in
+/// Returns every thread state that any number of threads can reach, also inside atomic sections, as
+/// in
 /// [`canonical`]: by growing n and proving that there are no others.
 pub fn reachable(
     problem: &Problem,
@@ -142,7 +143,7 @@ pub fn reachable(
     Ok(search.dynamic(prover, store)?.0.states)
 }
 
-/// The thread states at moments at which no thread is inside an atomic section.
+/// Returns the thread states of configurations in which no thread is inside an atomic section.
 pub fn outside_atomic(model: &dyn Model, mut states: Vec<ThreadState>) -> Vec<ThreadState> {
     states.retain(|&(s, _)| !model.inside_atomic(s));
     states
@@ -151,23 +152,23 @@ pub fn outside_atomic(model: &dyn Model, mut states: Vec<ThreadState>) -> Vec<Th
 /// The thread states reached so far.
 #[derive(Default)]
 struct Known {
-    /// Disjoint.
+    /// Disjoint thread states.
     states: Vec<ThreadState>,
     runs: Runs,
     levels: Vec<Level>,
 }
 
-/// What a prover finds out about candidates.
+/// The result of a prover about candidates.
 enum Proved {
-    /// None can be reached.
+    /// None of them can be reached.
     Never(Certificate),
-    /// This one can.
+    /// This one can be reached.
     Later(ThreadState),
 }
 
 struct Search<'a> {
     problem: &'a Problem,
-    /// Whether moments at which a thread is inside an atomic section count.
+    /// True if thread states inside atomic sections count.
     inside_atomic: bool,
     jobs: usize,
     limits: &'a Limits,
@@ -175,7 +176,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Grows n until all that `karp-miller` found is there.
+    /// Grows n until everything that `karp-miller` found is reached.
     fn exact(&self, engine: &KarpMiller) -> Result<(Known, Closed), Unknown> {
         let coverability = engine.coverability(self.problem, self.limits, self.watch)?;
         let mut missing = self.canonical(&self.visible(coverability.thread_states()))?;
@@ -188,7 +189,7 @@ impl Search<'_> {
         Ok((known, Closed::Downward(coverability.maximal)))
     }
 
-    /// Grows n; whenever nothing new appears, asks `prover` whether there is anything left.
+    /// Grows n; whenever nothing new appears, asks `prover` whether more can be reached.
     fn dynamic(&self, prover: &dyn Algorithm, store: &FactStore) -> Result<(Known, Closed), Unknown> {
         let facts = store.get_or_find(self.problem, self.limits)?;
         let candidates = facts.singles().flat_map(|(s, locals)| locals.iter().map(move |&l| (s, l)));
@@ -203,8 +204,8 @@ impl Search<'_> {
             {
                 awaited = None;
             }
-            // No need to ask while something that is reachable is still to come, or while new
-            // things appear anyway.
+            // The prover is not needed while a reachable candidate is still missing, or while new
+            // thread states appear anyway.
             if !open.is_empty() && awaited.is_none() && !is_new && !known.states.is_empty() {
                 match self.ask(prover, &open)? {
                     Proved::Never(why) => proved = Some(why),
@@ -213,8 +214,8 @@ impl Search<'_> {
             }
             Ok(!open.is_empty() && proved.is_none())
         })?;
-        // The levels may have ended, because larger numbers of threads cannot differ, before the
-        // prover was asked.
+        // If larger numbers of threads cannot differ, the levels may have ended before the prover
+        // was asked.
         if !open.is_empty() && proved.is_none() {
             match self.ask(prover, &open)? {
                 Proved::Never(why) => proved = Some(why),
@@ -225,14 +226,14 @@ impl Search<'_> {
             }
         }
         let closed = match proved {
-            // What covers all that is reachable says it for every candidate.
+            // A set that covers everything reachable is evidence for every candidate.
             Some(Certificate::Downward(set)) => Closed::Downward(set),
             proved => Closed::Views(facts.views().clone(), proved.map(|why| (open, why))),
         };
         Ok((known, closed))
     }
 
-    /// Adds all that is reached with so many threads; whether something is new.
+    /// Adds what this many threads reach. Returns whether something is new.
     fn add(&self, known: &mut Known, threads: u32, listed: &Listed<'_>) -> Result<bool, Unknown> {
         let model = &*self.problem.model;
         let search_states = self.visible(listed.thread_states());
@@ -258,7 +259,7 @@ impl Search<'_> {
         canonical(self.problem, states, self.limits)
     }
 
-    /// Whether one of these thread states can be reached.
+    /// Asks the prover whether one of these thread states can be reached.
     fn ask(&self, prover: &dyn Algorithm, states: &[ThreadState]) -> Result<Proved, Unknown> {
         let model = &*self.problem.model;
         let target = Target::covering("candidates", states.iter().map(|&t| alone(t)).collect());
@@ -280,7 +281,7 @@ impl Search<'_> {
         }
     }
 
-    /// A shortest run to an example of what is reached.
+    /// Returns a shortest run to an example of a reached thread state.
     fn run_to(&self, (s, l): ThreadState, listed: &Listed<'_>) -> Result<Trace, Unknown> {
         let model = &*self.problem.model;
         let mut found = None;

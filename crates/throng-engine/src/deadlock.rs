@@ -1,20 +1,20 @@
 //! Deadlocks: configurations in which no thread can move although some thread has not ended
 //! ([`throng_model::deadlock`]); and threads that are stuck ([`throng_model::stuck`]).
 //!
-//! Neither is upward closed: one more thread may move, and wake the others. So nothing that covers
-//! configurations finds them. There are two ways:
+//! Neither is upward closed: one more thread may move, and wake the others. So engines that cover
+//! configurations do not find them. There are two dedicated methods:
 //!
-//! - *Search*: every configuration with at most 1, 2, 3, … threads is visited and looked at. Where
-//!   that comes to an end (a thread bound, or a number of threads that no step raises), it is
-//!   exact, and the set of what was visited is the proof; else it finds the deadlocks with the
-//!   fewest threads and never ends.
+//! - *Search*: every configuration with at most 1, 2, 3, … threads is visited and checked. If that
+//!   ends (at a thread bound, or at a number of threads that no step raises), it is exact, and the
+//!   visited set is the proof; otherwise it finds the deadlocks with the fewest threads and never
+//!   ends.
 //! - *Proof*, for any number of threads: in a deadlock with shared state s, all threads are in
-//!   local states that occur with s and in which a thread can be stuck. For each of these a vector
-//!   is sought, by a linear program over the steps that views allow, that no step increases and
-//!   that is too large there: `the lock is taken` minus `threads that hold it` (thread-state
-//!   equations, with zeros for all local states that can move). It may be negative where no thread
-//!   is. The rule is in `throng_check::rules`. That no thread is stuck at some place is proved
-//!   where views show that a thread there can always move by itself.
+//!   local states that occur with s and in which a thread can be stuck. For each of these, a linear
+//!   program over the steps that views allow looks for a vector that no step increases and that is
+//!   too large there: `the lock is taken` minus `threads that hold it` (thread-state equations,
+//!   with zeros for all local states that can move). Weights may be negative for local states
+//!   without threads there. The rule is in `throng_check::rules`. If views show that a thread at
+//!   some place can always move by itself, no thread is stuck there.
 
 use std::sync::Arc;
 
@@ -32,10 +32,10 @@ use throng_model::stuck::Stuck;
 use throng_model::verdict::{Certificate, Relative, Taken, Trace, Unknown, Vector, Verdict};
 use throng_model::{Config, Local, Shared, Step, semantics};
 
-/// What is done about deadlocks.
+/// How deadlocks are searched or excluded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
-    /// Search a little, then look for a proof, then search on.
+    /// Search within a budget, then attempt a proof, then continue the search.
     Both,
     /// Search only.
     Search,
@@ -46,34 +46,34 @@ pub enum Method {
     Symbolic,
 }
 
-/// What was found about deadlocks.
+/// The answer about deadlocks or stuck threads.
 pub struct Found {
-    /// What was asked, with what was found, if anything, as something to cover.
+    /// The target; a deadlock or stuck thread that was found is added as a configuration.
     pub target: Target,
     /// The answer.
     pub verdict: Verdict,
-    /// What answered.
+    /// The method that answered.
     pub by: &'static str,
-    /// What the search did.
+    /// The statistics of the search.
     pub statistics: Statistics,
 }
 
 impl Found {
-    /// Nothing.
+    /// Returns an answer without a verdict.
     pub fn unknown(target: &Target, by: &'static str, why: Unknown) -> Found {
         let (verdict, statistics) = (Verdict::Unknown(why), Statistics::default());
         Found { target: target.clone(), verdict, by, statistics }
     }
 }
 
-/// Products with more configurations are not looked at.
+/// Maximum number of configurations of a product that are checked.
 #[cfg(feature = "symbolic")]
 const MOST_OF_A_PRODUCT: usize = 1 << 20;
 
-/// Work before a proof is tried, in ticks.
+/// Budget of the search before a proof attempt, in ticks.
 const FIRST: u64 = 1 << 18;
 
-/// Looks for what `target` asks for: deadlocks, or threads that are stuck.
+/// Answers `target`: deadlocks, or stuck threads.
 pub fn find(
     problem: &Problem,
     target: &Target,
@@ -92,7 +92,7 @@ pub fn find(
     let done = match (problem.model.blocking(), problem.model.is_exact() && !target.is_stuck()) {
         (Some(why), false) => {
             let what = if target.is_stuck() { "stuck threads" } else { "deadlocks" };
-            Err(Unknown::NotForThisModel(format!("{what} cannot be asked about: {why}")))
+            Err(Unknown::NotForThisModel(format!("{what} cannot be decided: {why}")))
         }
         _ => match method {
             Method::Search => search.run(limits, watch),
@@ -136,16 +136,16 @@ pub fn find(
 fn proved(target: &Target, proof: Option<Certificate>) -> Result<Verdict, Unknown> {
     let none = match target.is_stuck() {
         true => {
-            "views do not show that a thread there can always move by itself, which need not mean that it can be stuck"
+            "views do not show that a thread there can always move by itself, which does not imply that it can be stuck"
         }
         false => {
-            "no vectors show that a thread can always move, which need not mean that there is a deadlock"
+            "no vectors show that a thread can always move, which does not imply that there is a deadlock"
         }
     };
     proof.map(Verdict::Safe).ok_or_else(|| Unknown::Inconclusive(none.into()))
 }
 
-/// What the engine `symbolic` reaches, looked at as a whole.
+/// Checks the configurations that the engine `symbolic` reaches, one by one.
 #[cfg(feature = "symbolic")]
 fn by_diagrams(
     problem: &Problem,
@@ -162,7 +162,7 @@ fn by_diagrams(
     }
     let symbolic = Symbolic { por: false, shortest: false, ..Symbolic::default() };
     let mut ask = |configs: Vec<Config>| {
-        let asked = Problem { targets: vec![Target { configs, ..target.clone() }], ..problem.clone() };
+        let asked = Problem { targets: vec![target.with_configs(configs)], ..problem.clone() };
         let mut answer = symbolic.run(&asked, limits, watch);
         search.statistics = answer.statistics;
         answer.verdicts.remove(0)
@@ -170,10 +170,10 @@ fn by_diagrams(
     let products = match ask(Vec::new()) {
         Verdict::Safe(Certificate::Products(products)) => products,
         Verdict::Unknown(why) => return Err(why),
-        _ => return Err(Unknown::Inconclusive("not everything that can be reached is known".into())),
+        _ => return Err(Unknown::Inconclusive("not all reachable configurations are known".into())),
     };
     let all = products.all(MOST_OF_A_PRODUCT);
-    let all = all.ok_or_else(|| Unknown::Inconclusive("a product of sets is too large to look at".into()))?;
+    let all = all.ok_or_else(|| Unknown::Inconclusive("a product of sets is too large".into()))?;
     let (model, bound, mut ticker) = (&*problem.model, problem.bound.threads(), Ticker::new(limits));
     let found = match target.is_stuck() {
         true => Stuck::new(model, target, bound, None).find(all.iter(), &mut ticker)?.map(|found| found.0),
@@ -199,14 +199,14 @@ fn by_diagrams(
 struct Search<'p> {
     problem: &'p Problem,
     target: &'p Target,
-    /// Give up beyond this many threads.
+    /// Maximum number of threads.
     most: Option<u32>,
-    /// What was visited, with the configuration before and the step.
+    /// The visited configurations, each with its predecessor and the step.
     visited: IndexMap<Config, Option<(usize, Step)>, FxBuildHasher>,
-    /// The next to be looked at.
+    /// The index of the next configuration to check.
     next: usize,
     level: Option<u32>,
-    /// Configurations that are too large for this level, with where they come from.
+    /// Configurations that are too large for this level, with predecessor and step.
     later: Vec<(Config, (usize, Step))>,
     complete_up_to: Option<u32>,
     searched: bool,
@@ -249,7 +249,7 @@ impl<'p> Search<'p> {
             let pruned = self.later.iter().map(|l| l.0.threads.size()).min();
             let next = match levels.next(self.level, pruned) {
                 Some(next) => next,
-                // What happens at the bound itself differs from what happens below it.
+                // Steps at the bound itself differ from those below it.
                 None => match levels.last().filter(|&last| self.level.is_none_or(|level| level < last)) {
                     Some(last) => last,
                     None if levels.last().is_some() || self.later.is_empty() => {
@@ -266,11 +266,11 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Prepares the next level; on the way to it, nothing is lost if the search stops.
+    /// Prepares the next level. If the search stops during this, nothing is lost.
     fn begin_level(&mut self, level: u32, levels: &Levels) -> Result<(), Unknown> {
         let before = self.level.filter(|_| !self.is_last(level));
         if self.is_last(level) {
-            // At the bound `start_thread` acts like `skip`: all steps are taken anew.
+            // At the bound `start_thread` acts like `skip`, so all steps are computed anew.
             self.visited.clear();
             self.later.clear();
             self.next = 0;
@@ -293,12 +293,12 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// Whether the bound on threads is reached, so that steps create none.
+    /// Returns whether the bound on threads is reached, so that steps create none.
     fn is_last(&self, level: u32) -> bool {
         self.problem.bound.threads() == Some(level)
     }
 
-    /// Looks at everything that is open in a level; a deadlock, if there is one.
+    /// Checks all open configurations of a level. Returns a deadlock, if there is one.
     fn finish_level(
         &mut self,
         level: u32,
@@ -346,7 +346,7 @@ impl<'p> Search<'p> {
         Ok(None)
     }
 
-    /// A thread that is stuck in a configuration of a level that was gone through.
+    /// Returns a stuck thread in a configuration of a complete level, if there is one.
     fn find_stuck(&mut self, level: u32, ticker: &mut Ticker) -> Result<Option<Verdict>, Unknown> {
         if !self.target.is_stuck() {
             return Ok(None);
@@ -358,7 +358,7 @@ impl<'p> Search<'p> {
         Ok(Some(Verdict::Unsafe(self.trace(at))))
     }
 
-    /// The run to a configuration that was visited.
+    /// Returns the run to a visited configuration.
     fn trace(&self, mut at: usize) -> Trace {
         let mut steps = Vec::new();
         loop {
@@ -377,7 +377,8 @@ impl<'p> Search<'p> {
     }
 }
 
-/// A proof that a thread in the states of `target` can always move by itself, if that is so.
+/// Returns a proof that a thread in the states of `target` can always move by itself, if that
+/// holds.
 fn prove_free(problem: &Problem, target: &Target, limits: &Limits) -> Result<Option<Certificate>, Unknown> {
     let facts = FactStore::default().get_or_find(problem, limits)?;
     let stuck = Stuck::new(&*problem.model, target, None, None);
@@ -393,7 +394,7 @@ fn prove_free(problem: &Problem, target: &Target, limits: &Limits) -> Result<Opt
     Ok(Some(Certificate::Views(facts.views().clone())))
 }
 
-/// A proof that any number of threads has no deadlock, if one is found.
+/// Returns a proof that any number of threads has no deadlock, if one is found.
 fn prove(problem: &Problem, limits: &Limits) -> Result<Option<Certificate>, Unknown> {
     let model = &*problem.model;
     if problem.bound != Bound::Any || model.blocking().is_some() {
@@ -441,7 +442,7 @@ fn prove(problem: &Problem, limits: &Limits) -> Result<Option<Certificate>, Unkn
     Ok(Some(Certificate::Relative(Arc::new(relative))))
 }
 
-/// A vector that no possible step increases; it may be negative.
+/// A vector that no possible step increases; its weights may be negative.
 struct Weighted {
     vector: Vector,
     shared: FxHashMap<Shared, i64>,
@@ -483,8 +484,8 @@ impl Weighted {
         i128::from(self.shared.get(&s).copied().unwrap_or(0)) + self.of_all(threads)
     }
 
-    /// Whether it says that no configuration with `s` has a thread at `l` and all its threads at
-    /// `l` and `others`.
+    /// Returns whether it shows that no configuration with `s` has a thread at `l` and all its
+    /// threads at `l` and `others`.
     fn excludes(&self, s: Shared, l: Local, others: &[Local]) -> bool {
         self.value(s, &[(l, 1)]) > self.most && others.iter().all(|&other| self.of_local(other) >= 0)
     }

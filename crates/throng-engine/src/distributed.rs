@@ -1,22 +1,22 @@
 //! `distributed`: the search of [`super::explicit`], spread over workers: threads of one process,
 //! or of many processes on many machines.
 //!
-//! Every configuration belongs to one worker, by a hash of it, and that worker alone stores and
-//! expands it; successors are sent to their owners. What is stored, level by level and layer by
-//! layer, is what `explicit` stores without partial orders, so the first violation has the fewest
-//! threads, and for that many the shortest run. Timely dataflow exchanges the messages and finds
-//! out when a layer, and when a search, is over (`rounds`).
+//! A hash of each configuration determines the worker that alone stores and expands it; successors
+//! are sent to their owners. Level by level and layer by layer, the stored configurations are those
+//! of `explicit` without partial-order reduction, so the first violation has the fewest threads,
+//! and for that many the shortest run. Timely dataflow exchanges the messages and detects the end
+//! of each layer and of the search (`rounds`).
 //!
 //! Evidence: a run is collected backwards through the workers and replayed by the checker like any
 //! other. A closed set is not collected: each worker checks its part by
 //! [`throng_check::rules::part`], over steps that come from [`throng_model::semantics`], not from
-//! what the search compiled.
+//! the search's compiled ones.
 //!
 //! # Parts
 //!
-//! `rounds` (timely), `wire` (how workers name states to each other), `part` (what a worker keeps),
-//! `explore` (one level), `trace` (runs), `verify` (closed sets), `climb` (level after level),
-//! `saved` (for later processes).
+//! `rounds` (timely), `wire` (how workers name states to each other), `part` (a worker's
+//! configurations), `explore` (one level), `trace` (runs), `verify` (closed sets), `climb` (level
+//! after level), `saved` (for later processes).
 
 mod climb;
 mod explore;
@@ -39,7 +39,7 @@ use timely::WorkerConfig;
 use timely::communication::allocator::AllocatorBuilder;
 use timely::execute::execute_from;
 
-use self::climb::{Found, climb};
+use self::climb::{SearchResult, climb};
 use self::explore::Hit;
 use self::part::Part;
 use super::explicit::search::run_through;
@@ -55,43 +55,43 @@ pub use self::saved::{Fill, Parts, Take};
 /// The name of the engine.
 pub const NAME: &str = "distributed";
 
-/// Timely's channels for the workers of a process, and what has to live as long as they.
+/// Timely's channels for the workers of a process, and an object that must live as long as they do.
 pub type Allocators = (Vec<AllocatorBuilder>, Box<dyn Any + Send>);
 
-/// Other processes that take part in a search.
+/// The other processes of a search.
 pub trait Mesh: Send + Sync {
-    /// What `workers` workers of this process need to exchange messages with those of all
-    /// processes; or what went wrong. The stopper is for when another process calls [`Mesh::stop`].
+    /// Returns the channels by which `workers` workers of this process exchange messages with those
+    /// of all processes, or an error message. The stopper is used when another process calls
+    /// [`Mesh::stop`].
     fn connect(&self, workers: usize, stopper: Stopper) -> Result<Allocators, String>;
 
-    /// Lets the other processes know that the search stops, so that they need not finish their
-    /// layer.
+    /// Tells the other processes that the search stops, so that they need not finish their layer.
     fn stop(&self);
 
-    /// A connection failed during the search. Returns only if this process should go on to say that
-    /// there is no answer.
+    /// Handles a connection that failed during the search. Returns only if this process is to
+    /// report that there is no answer.
     fn lost(&self);
 }
 
 /// The engine and its options.
 #[derive(Clone)]
 pub struct Distributed {
-    /// Workers of this process; the same number in all processes.
+    /// Number of workers of this process; the same in all processes.
     pub workers: usize,
-    /// The other processes, if there are any.
+    /// The other processes, if any.
     pub mesh: Option<Arc<dyn Mesh>>,
-    /// Give up after this many threads (or tokens).
+    /// Maximum number of threads (or tokens).
     pub max_threads: Option<u32>,
-    /// Stop when one target is hit and leave the others open.
+    /// True to stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
-    /// Keeps the state between layers, for later processes.
+    /// Stores the state between layers, for later processes.
     pub parts: Option<Arc<dyn Parts>>,
-    /// What each worker of the last search kept and sent.
+    /// The storage and traffic of each worker of the last search.
     pub traffic: Arc<Mutex<Vec<Traffic>>>,
 }
 
 impl Distributed {
-    /// Workers in this process only.
+    /// Creates an engine with workers in this process only.
     pub fn new(workers: usize) -> Distributed {
         Distributed {
             workers: workers.max(1),
@@ -104,7 +104,7 @@ impl Distributed {
     }
 }
 
-/// What all workers of a process share.
+/// The state that all workers of a process share.
 struct Setup {
     problem: Arc<Problem>,
     limits: Limits,
@@ -112,17 +112,17 @@ struct Setup {
     max_threads: Option<u32>,
     stop_at_first: bool,
     parts: Option<Arc<dyn Parts>>,
-    /// The number of the next state that is kept; worker 0 counts.
+    /// The number of the next state to be saved; worker 0 counts.
     states: AtomicU64,
     phase: Mutex<String>,
-    /// How many configurations each worker of this process has stored.
+    /// The number of configurations stored by each worker of this process.
     stored: Vec<AtomicU64>,
-    /// A worker of this process panicked: the others would wait for it forever.
+    /// True if a worker of this process panicked: the others would wait for it forever.
     broken: AtomicBool,
 }
 
 impl Setup {
-    /// Stops all workers, in all processes, as soon as they look.
+    /// Stops all workers, in all processes, at their next check of the limits.
     fn stop(&self) {
         self.limits.stopper().stop();
         self.mesh.iter().for_each(|mesh| mesh.stop());
@@ -151,8 +151,8 @@ impl Setup {
     }
 }
 
-/// Keeps the reason that says most: that others were stopped because of one worker's limit is no
-/// reason of its own.
+/// Keeps the more specific reason: that a worker was stopped because of another worker's limit is
+/// not a reason of its own.
 fn prefer(kept: &mut Option<Unknown>, why: Unknown) {
     if kept.as_ref().is_none_or(|kept| *kept == Unknown::Cancelled) {
         *kept = Some(why);
@@ -169,7 +169,7 @@ impl Algorithm for Distributed {
             Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], Statistics::default())
         };
         if self.mesh.is_some() && problem.model.persist().is_none() {
-            let why = "the states of this model mean nothing to another process";
+            let why = "the states of this model cannot be sent to another process";
             return unknown(Unknown::NotForThisModel(why.into()));
         }
         let setup = Arc::new(Setup {
@@ -197,8 +197,8 @@ impl Algorithm for Distributed {
 }
 
 impl Distributed {
-    /// Lets the workers of this process search, and reports progress meanwhile.
-    fn search(&self, setup: &Arc<Setup>, watch: &dyn Watch) -> Result<Found, String> {
+    /// Runs the workers of this process, and reports progress meanwhile.
+    fn search(&self, setup: &Arc<Setup>, watch: &dyn Watch) -> Result<SearchResult, String> {
         let (builders, connections) = self.allocators(&setup.limits)?;
         let shared = setup.clone();
         let workers = execute_from(builders, connections, WorkerConfig::default(), move |worker| {
@@ -210,7 +210,7 @@ impl Distributed {
         let (mut reported, mut pause) = (Instant::now(), Duration::from_micros(100));
         while !workers.guards().iter().all(|worker| worker.is_finished()) {
             if setup.broken.load(Ordering::SeqCst) {
-                // Dropped, the guards would join threads that do not end.
+                // Dropping the guards would join threads that do not end.
                 std::mem::forget(workers);
                 self.mesh.iter().for_each(|mesh| mesh.lost());
                 return Err("a worker failed, or lost its connection to another process".into());
@@ -222,10 +222,10 @@ impl Distributed {
                 watch.progress(&setup.progress());
             }
         }
-        // Timely panics where a connection is lost, also while the last threads are waited for.
+        // Timely panics where a connection is lost, even while the last threads are joined.
         let joined = catch_unwind(AssertUnwindSafe(|| workers.join()));
         let found = joined.map_err(|_| "a connection to another process was lost".to_string());
-        match found.and_then(|all| all.into_iter().collect::<Result<Vec<Found>, String>>()) {
+        match found.and_then(|all| all.into_iter().collect::<Result<Vec<SearchResult>, String>>()) {
             Ok(mut found) => Ok(found.swap_remove(0)),
             Err(why) => {
                 self.mesh.iter().for_each(|mesh| mesh.lost());
@@ -242,17 +242,17 @@ impl Distributed {
     }
 }
 
-/// One verdict per target, checked.
-fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
+/// Returns one checked verdict per target.
+fn answer(problem: &Problem, limits: &Limits, found: SearchResult) -> Answer {
     let incomplete = found.incomplete.map(Unknown::Inconclusive);
     let mut flaw = None;
     let unchecked = |why: &Unknown| {
-        let why = format!("an answer was found, but its evidence not checked: {why}");
+        let why = format!("an answer was found, but its evidence was not checked: {why}");
         Verdict::Unknown(Unknown::Inconclusive(why))
     };
     let rest = match (found.open, found.flaw) {
-        // Where not all steps were listed, a bound on the search is not what kept it from an
-        // answer.
+        // Where not all steps were listed, the search has no answer for that reason, not because of
+        // its bound.
         (Some(why @ (Unknown::Bound(_) | Unknown::Inconclusive(_) | Unknown::NotForThisModel(_))), _) => {
             Verdict::Unknown(incomplete.clone().unwrap_or(why))
         }
@@ -262,7 +262,7 @@ fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
         }
         (None, Some(Flaw::Limit(why))) => unchecked(&why),
         (None, Some(wrong)) => {
-            flaw = Some(format!("the closed set does not stand: {wrong}"));
+            flaw = Some(format!("the closed set is invalid: {wrong}"));
             Verdict::Unknown(Unknown::Cancelled)
         }
         (None, None) => {
@@ -290,7 +290,7 @@ fn answer(problem: &Problem, limits: &Limits, found: Found) -> Answer {
                 verdict = unchecked(&why);
             }
             Err(wrong) => {
-                flaw = Some(format!("the evidence for target `{}` does not stand: {wrong}", target.name))
+                flaw = Some(format!("the evidence for target `{}` is invalid: {wrong}", target.name))
             }
         }
         verdicts.push(verdict);

@@ -13,28 +13,28 @@
 //! By Farkas' lemma the equations have no rational solution iff there is a
 //! [vector](throng_model::verdict::Vector): numbers for shared states, and numbers ≥ 0 for local
 //! states, such that no step increases the sum, and it is larger at the target than at the start.
-//! That vector is what we look for, by an LP in floating point (`lp`), and round to integers
-//! (`exact`). It stands only if it holds exactly ([`Facts::learn`], and again the checker); so a
-//! floating-point error can cost an answer, but never make a wrong one. A vector that was found for
-//! one target is tried on all others before a new LP is solved.
+//! An LP in floating point (`lp`) finds such a vector, which is rounded to integers (`exact`). It
+//! counts only if it holds exactly ([`Facts::learn`], and again the checker); so a floating-point
+//! error can lose an answer, but never cause a wrong one. A vector that was found for one target is
+//! tried on all others before a new LP is solved.
 //!
 //! # Runs
 //!
-//! If the equations have a solution, the least number of threads with which they have one in
-//! integers (`flow`) says where to begin to look for a run: [`super::explicit`] searches with so
-//! many threads at once, started or created, then with one more, and so on. Unlike the paper's loop
-//! that is fair in the sum of both, so it finds every bug. It never ends if there is none.
+//! If the equations have a solution, the least number of threads of an integer solution (`flow`) is
+//! a lower bound for a run: [`super::explicit`] starts with this many threads, initial or created,
+//! then with one more, and so on. Unlike the paper's loop, which is fair in the sum of both, it
+//! finds every bug. It never ends if there is none.
 //!
 //! # Connectivity
 //!
 //! The paper's process B proves safety from all constraints, those of connectivity (C_C) included.
 //! That is not implemented: an integer program in floating point that has no solution is no
-//! evidence, and Farkas' lemma gives none where integers and disjunctions matter. C_C serves to
-//! find the number of threads to begin with. If it leaves no solution, the engine says so, and its
-//! verdict is UNKNOWN unless so many threads can be searched exhaustively. In the paper's
-//! experiments process B never had to finish.
+//! evidence, and Farkas' lemma gives none where integers and disjunctions matter. C_C only improves
+//! the number of threads to begin with. If it leaves no solution, the engine says so, and its
+//! verdict is UNKNOWN unless that many threads can be searched exhaustively. In the paper's
+//! experiments process B was never needed to the end.
 //!
-//! Only steps that the views leave possible take part, so the evidence is relative to them
+//! Only steps that the views allow take part, so the evidence is relative to them
 //! ([`throng_model::verdict::Relative`]). Steps that move bystanders take part as far as a thread
 //! may go from one state to another in them: for proofs that is an over-approximation.
 
@@ -59,12 +59,12 @@ use throng_model::verdict::{Certificate, Relative, Unknown, Verdict};
 /// The engine `equations`.
 #[derive(Clone, Debug, Default)]
 pub struct Equations {
-    /// Where views may be found.
+    /// The shared facts, among them views.
     pub store: Arc<FactStore>,
-    /// Leave it to others to look for runs.
+    /// True to leave the search for runs to other engines.
     pub only_proves: bool,
-    /// Partial-order reduction in looking for runs; what that proves on the way cannot be written
-    /// to a certificate.
+    /// Enables partial-order reduction in the search for runs. A proof found with it cannot be
+    /// written as a certificate.
     pub por: bool,
 }
 
@@ -82,7 +82,7 @@ impl Algorithm for Equations {
                 return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics);
             }
         };
-        // Where views rule out everything bad, no steps have to be listed.
+        // If views exclude every bad configuration, no steps have to be listed.
         let system = LazyCell::new(|| System::new(problem, &facts));
         statistics.configurations = facts.views().len() as u64;
         let mut verdicts = Vec::new();
@@ -107,7 +107,7 @@ impl Algorithm for Equations {
 }
 
 impl Equations {
-    /// Looks for a run, beginning with as many threads as the equations need.
+    /// Searches for a run, beginning with the least number of threads of a solution.
     fn hunt(
         &self,
         problem: &Problem,
@@ -130,7 +130,7 @@ impl Equations {
         let cut_before = numbers.ruled_out;
         for (i, bad) in target.configs.iter().filter(|bad| !facts.rules_out(bad)).enumerate() {
             if i == MOST_GOALS {
-                // Nothing is known about the others.
+                // Nothing is known about the other bad configurations.
                 least = least.or(fewest);
                 break;
             }
@@ -141,7 +141,7 @@ impl Equations {
             }
         }
         let by_cuts = numbers.ruled_out > cut_before;
-        // Where the number of threads is fixed, a search that finds no run is a proof.
+        // If the number of threads is fixed, a search that finds no run is a proof.
         let finite = !problem.model.spawns() && problem.initial.iter().all(|family| family.any.is_empty());
         let Some(first) = least.or(fewest.filter(|_| finite)) else {
             return inconclusive(if by_cuts { NOT_CONNECTED } else { NO_INTEGERS });
@@ -153,7 +153,7 @@ impl Equations {
     }
 }
 
-/// Evidence if every bad configuration is ruled out by views or a vector.
+/// Returns evidence if every bad configuration is excluded by views or a vector.
 fn prove(
     problem: &Problem,
     target: &Target,
@@ -174,20 +174,20 @@ fn prove(
 }
 
 const NO_VECTOR: &str =
-    "no vector that rules the target out was found, which need not mean that there is a run";
+    "no vector that excludes the target was found, which does not imply that there is a run";
 
-const NO_INTEGERS: &str = "no solution of the equations in integers was found, but also no vector to show it, so that this is no proof";
+const NO_INTEGERS: &str = "no solution of the equations in integers was found, but also no vector to show it, so this is not a proof";
 
-const NOT_CONNECTED: &str = "no solution of the equations was found whose steps hang together (C_C), but there is no certificate for that, so that this is no proof";
+const NOT_CONNECTED: &str = "no solution of the equations was found whose steps are connected (C_C), but there is no certificate for that, so this is not a proof";
 
 fn inconclusive(why: &str) -> Result<Verdict, Unknown> {
     Ok(Verdict::Unknown(Unknown::Inconclusive(why.into())))
 }
 
-/// So many bad configurations are asked for the number of threads they need.
+/// Maximum number of bad configurations whose least number of threads is computed.
 const MOST_GOALS: usize = 16;
 
-/// Looks for a vector that rules out `bad`.
+/// Searches for a vector that excludes `bad`. Returns whether one was found.
 pub(super) fn rule_out(
     problem: &Problem,
     bad: &Config,
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use throng_lang::tts;
 
-    /// Three threads in local state 0 lead from shared state 0 to 3; it takes a fourth to enter 4,
+    /// Three threads in local state 0 lead from shared state 0 to 3; a fourth is needed to enter 4,
     /// where a thread can become 8 without changing the shared state. Pairs of threads do not count
     /// to three, and without C_C the equations let a thread become 8 all the same.
     const LOOP: &str = "5 10\n0 0 -> 1 9\n1 0 -> 2 9\n2 0 -> 3 9\n3 0 -> 4 9\n4 9 -> 3 9\n4 9 -> 4 8\n";

@@ -5,43 +5,44 @@
 //!
 //! Consider the graph of all configurations of the problem *as asked*, its bound included. Level k
 //! is the part of this graph in which no configuration has more than k threads: a step that would
-//! leave more is not taken at this level, and the search remembers that it left something out. A
+//! exceed this is not taken at this level, and the search records that something was left out. A
 //! run belongs to level k if and only if at most k threads exist at once in it. Levels are searched
 //! in ascending order, so the first that hits a target has the fewest threads possible; and
 //! breadth-first search of that level finds a shortest run among those.
 //!
-//! Note what a level is *not*: the problem with a smaller bound. With bound k, `start_thread` at k
-//! threads acts like `skip` (reference 1.5); such a run is none of the problem with a larger bound.
-//! Steps are skipped only where the asked bound says so.
+//! A level is *not* the problem with a smaller bound. With bound k, `start_thread` at k threads
+//! acts like `skip` (reference 1.5); such a run need not exist in the problem with a larger bound.
+//! Steps are skipped only at the bound of the question.
 //!
 //! # Why it may stop
 //!
-//! If level k left nothing out, what is stored is closed under all steps. Then a later level
+//! If level k left nothing out, the stored set is closed under all steps. Then a later level
 //! differs only by the larger initial configurations it starts from, and these alone are added;
 //! without any, all later levels are the same and targets not hit are SAFE, even for any number of
 //! threads. If something was left out, the next level that can differ is the size of the smallest
-//! configuration left out, or of the next initial one. It starts from scratch, since more threads
-//! may mean shorter runs. At the level of the bound nothing is left out, so the set stored there is
-//! the certificate: it holds every initial configuration within the bound and is closed.
+//! configuration left out, or of the next initial one. It restarts, because more threads may allow
+//! shorter runs. At the level of the bound nothing is left out, so the set stored there is the
+//! certificate: it holds every initial configuration within the bound and is closed.
 //!
-//! None of this needs larger configurations to be able to do more, so it also holds for models that
-//! [`throng_model::Traits::blocking`] speaks of.
+//! Nothing here assumes that larger configurations can do more, so it also holds for models whose
+//! steps may be blocked ([`throng_model::Traits::blocking`]).
 //!
 //! # Partial-order reduction
 //!
 //! Where the model has footprints, [`throng_model::partial_order`] lets one thread go first where
-//! that loses nothing. The fewest threads stay the fewest; runs may get longer. So a violation
-//! found this way is looked for once more, when its level is done and without reduction, for a
-//! shortest run, and reported only then; if time or memory run out meanwhile, the longer one is the
+//! that is sufficient. The least number of threads stays the same; runs may get longer. So a
+//! violation found with reduction is searched again without it when its level is done, for a
+//! shortest run, and reported only then; if time or memory run out meanwhile, the longer run is the
 //! answer.
 //!
 //! # Parts
 //!
 //! [`pack`] (configurations as bytes), [`store`] (each once) and [`throng_model::packed::shards`]
-//! (a store in parts) are in `throng-model`, because what is stored is the evidence; `batch` (what
-//! is to be stored), `steps` (the model, compiled when needed), `targets` (what to look for),
-//! `search` (one level), `queue` (what comes next) and `parallel` (the same by several threads),
-//! `climb` (level after level), `saved` (for a later process); levels are in `engine::levels`.
+//! (a store in parts) are in `throng-model`, because the stored set is the evidence; `batch`
+//! (successors to be stored), `steps` (the model, compiled when needed), `targets` (the bad
+//! configurations), `search` (one level), `queue` (the order of expansion) and `parallel` (the same
+//! by several threads), `climb` (level after level), `saved` (for a later process); levels are in
+//! `engine::levels`.
 
 pub(super) mod batch;
 mod climb;
@@ -70,27 +71,27 @@ pub(super) use throng_model::packed::{pack, store};
 
 const NAME: &str = "explicit";
 
-/// From when on several threads pay, as measured.
+/// Number of configurations from which several threads pay off, as measured.
 const SHARE_FROM: usize = 1 << 14;
 
 /// The engine and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explicit {
-    /// How many threads search. The answer does not depend on it, except for which of several
-    /// shortest runs is found by one thread and by more.
+    /// Number of threads that search. The answer depends on it only in which of several shortest
+    /// runs is found: by one thread, or by more.
     pub jobs: usize,
-    /// Begin with this many threads, because fewer are known not to be enough.
+    /// First level: fewer threads are known not to suffice.
     pub first: Option<u32>,
-    /// Give up after this many threads (or tokens).
+    /// Maximum number of threads (or tokens).
     pub max_threads: Option<u32>,
-    /// Stop when one target is hit and leave the others open.
+    /// True to stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
-    /// Partial-order reduction, where the model allows it.
+    /// Enables partial-order reduction, where the model allows it.
     pub por: bool,
-    /// Look for a shortest run even if reduction has found one.
+    /// True to search for a shortest run even if reduction has found one.
     pub shortest: bool,
-    /// With several threads: share the work once there are so many configurations, in layers that
-    /// take so many units of the store. Less does not pay.
+    /// With several threads: they share the work from this number of configurations on, in layers
+    /// of at least this many units of the store. Sharing less does not pay off.
     pub share_from: usize,
 }
 
@@ -132,7 +133,7 @@ impl Algorithm for Explicit {
     }
 }
 
-/// One verdict per target.
+/// Returns one verdict per target.
 fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) -> Vec<Verdict> {
     let traces = std::mem::take(&mut search.traces);
     let rest = if traces.iter().all(|t| t.is_some()) {
@@ -143,8 +144,8 @@ fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) ->
                 Ok(()) => Verdict::Safe(Certificate::Packed(Arc::new(search.into_packed(reduced)))),
                 Err(why) => Verdict::Unknown(why),
             },
-            // Where not all steps were listed, a bound on the search is not what kept it from an
-            // answer.
+            // Where not all steps were listed, the search has no answer for that reason, not
+            // because of its bound.
             Err(Stop::Limit(
                 why @ (Unknown::Bound(_) | Unknown::Inconclusive(_) | Unknown::NotForThisModel(_)),
             )) => Verdict::Unknown(search.steps.complete().err().unwrap_or(why)),
@@ -155,13 +156,13 @@ fn verdicts(mut search: Search<'_>, outcome: Result<(), Stop>, reduced: bool) ->
     traces.into_iter().map(|t| t.map_or_else(|| rest.clone(), Verdict::Unsafe)).collect()
 }
 
-/// Everything that can be reached within the problem's bound.
+/// The reachable configurations within the problem's bound.
 pub struct Explored<'p> {
     search: Search<'p>,
 }
 
-/// Explores everything within the problem's bound, whatever its targets; without a bound, all there
-/// is, if that is finite.
+/// Explores everything within the problem's bound, whatever its targets; without a bound, all
+/// reachable configurations, if they are finitely many.
 pub fn explore<'p>(
     problem: &'p Problem,
     jobs: usize,
@@ -177,7 +178,7 @@ fn explored(mut search: Search<'_>) -> Result<Search<'_>, Unknown> {
         let why = "explicit search cannot list what any number of threads reach; give a number of threads";
         return Err(Unknown::NotForThisModel(why.into()));
     }
-    // The fewest threads do not matter here, so the last level is enough.
+    // The least number of threads is not needed here, so the last level suffices.
     let last = search.levels.last().unwrap_or(u32::MAX);
     match search.level(None, last, &mut |_| {}) {
         Ok(_) | Err(Stop::Decided) => {
@@ -189,27 +190,27 @@ fn explored(mut search: Search<'_>) -> Result<Search<'_>, Unknown> {
 }
 
 impl Explored<'_> {
-    /// Every configuration.
+    /// Returns every configuration.
     pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
         self.search.configurations()
     }
 
-    /// The same as they are stored.
+    /// Returns the configurations as they are stored.
     pub fn into_packed(self) -> Packed {
         self.search.into_packed(false)
     }
 
-    /// Every thread state, sorted.
+    /// Returns every thread state, sorted.
     pub fn thread_states(&self) -> Vec<(Shared, Local)> {
         self.search.thread_states()
     }
 
-    /// How many configurations there are and how much memory they take.
+    /// Returns the number of configurations and their memory use.
     pub fn footprint(&self) -> Footprint {
         self.search.footprint()
     }
 
-    /// How many steps were fired.
+    /// Returns the number of steps fired.
     pub fn steps(&self) -> u64 {
         self.search.fired
     }
@@ -225,11 +226,10 @@ pub fn reachable(
     Ok(explored(Search::listing(problem, jobs, limits, watch))?.thread_states())
 }
 
-/// Shows, for one number of threads after another, all that runs with at most so many threads at
-/// any time reach, until `found` says that this is enough (`false`) or larger numbers cannot
-/// differ.
+/// Calls `found`, for ascending numbers of threads, with everything that runs with at most that
+/// many threads at any time reach, until it returns `false` or larger numbers cannot differ.
 ///
-/// Numbers at which nothing can change are left out.
+/// Skips numbers at which nothing can change.
 pub fn each_level(
     problem: &Problem,
     jobs: usize,
@@ -249,7 +249,7 @@ pub fn each_level(
     Ok(())
 }
 
-/// Every thread state that can be reached with so many threads, and a shortest run to each.
+/// The thread states that can be reached with a number of threads, and a shortest run to each.
 pub struct Listed<'p> {
     search: Search<'p>,
 }
@@ -265,35 +265,35 @@ impl Listed<'_> {
         Ok(pruned)
     }
 
-    /// Every thread state, sorted.
+    /// Returns every thread state, sorted.
     pub fn thread_states(&self) -> Vec<(Shared, Local)> {
         self.search.thread_states()
     }
 
-    /// Shows configurations in the order in which they were found, until `see` says that this is
-    /// enough (`false`). They contain every thread state; not all configurations are among them.
+    /// Calls `see` with configurations in the order in which they were found, until it returns
+    /// `false`. They contain every thread state, but not all configurations are among them.
     pub fn each(&self, see: impl FnMut(Id, &Config) -> bool) -> Result<(), Unknown> {
         self.search.each(see)
     }
 
-    /// The configuration with this id.
+    /// Returns the configuration with this id.
     pub fn config(&self, id: Id) -> Config {
         self.search.config(id)
     }
 
-    /// The configuration before it in the run to it, with a smaller id, unless the run starts
-    /// there.
+    /// Returns the predecessor in the run to a configuration, with a smaller id; `None` at the
+    /// start.
     pub fn parent(&self, id: Id) -> Option<Id> {
         self.search.store.parent(id)
     }
 
-    /// The run to it.
+    /// Returns the run to a configuration.
     pub fn run_to(&self, id: Id) -> Trace {
         self.search.trace(id)
     }
 }
 
-/// Every configuration that runs with at most `level` threads at any time reach.
+/// Returns every configuration that runs with at most `level` threads at any time reach.
 pub fn configurations_up_to(
     level: u32,
     problem: &Problem,

@@ -1,9 +1,8 @@
-//! What is known about everything that any number of threads can reach, for engines to use and to
-//! exchange.
+//! Facts about everything that any number of threads can reach, which engines use and exchange.
 //!
 //! First views (pair views if they could be computed, else views of single threads), then linear
-//! invariants over the steps that the views leave possible. What they rule out need not be looked
-//! at, and both are evidence ([`throng_model::verdict::Relative`]).
+//! invariants over the steps that the views allow. Configurations that they exclude need not be
+//! explored, and both are evidence ([`throng_model::verdict::Relative`]).
 
 mod pairs;
 
@@ -22,13 +21,13 @@ use throng_model::verdict::{Unknown, Vector};
 use throng_model::views::Views;
 use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
-/// Invariants of a problem. Targets play no part in them.
+/// Invariants of a problem, independent of its targets.
 pub struct Facts {
     model: Arc<dyn Model>,
     built_of: Built,
-    /// The steps that are possible, once they are asked for.
+    /// The possible steps, computed on demand.
     steps: OnceLock<Vec<Step>>,
-    /// For each shared state, the local states that may occur with it, once they are asked for.
+    /// For each shared state, the local states that may occur with it, computed on demand.
     singles: OnceLock<FxHashMap<Shared, Vec<Local>>>,
     linear: Mutex<Arc<Vec<Linear>>>,
 }
@@ -38,31 +37,31 @@ enum Built {
     Singles(Singles, OnceLock<Arc<Views>>),
 }
 
-/// The local states that fit a thread that is looked for, and how many such threads are.
+/// The local states that a wanted thread may be in, and the number of such threads.
 pub type Fitting = (Vec<Local>, u32);
 
-/// A vector that no possible step increases, ready to be evaluated.
+/// A vector that no possible step increases, prepared for evaluation.
 #[derive(Clone)]
 pub struct Linear {
     /// The vector.
     pub vector: Vector,
     shared: FxHashMap<Shared, i64>,
     locals: FxHashMap<Local, i64>,
-    /// What no reachable configuration exceeds.
+    /// The maximal value of a reachable configuration.
     most: i128,
 }
 
-/// Ticks that pair views may take when another engine needs them; beyond that, views of single
-/// threads must do.
+/// Budget of pair views in ticks when another engine needs them; beyond it, views of single threads
+/// must do.
 const WORK_FOR_PAIRS: u64 = 1 << 24;
 
 impl Facts {
-    /// From views of two threads.
+    /// Returns the facts from views of two threads.
     pub fn of_pairs(problem: &Problem, closure: Closure) -> Facts {
         Facts::new(problem, Built::Pairs(Arc::new(closure.into_views())))
     }
 
-    /// From views of one thread.
+    /// Returns the facts from views of one thread.
     pub fn of_singles(problem: &Problem, limits: &Limits) -> Result<Facts, Unknown> {
         let found = Singles::of(&*problem.model, &problem.initial, usize::MAX, limits)??;
         Ok(Facts::new(problem, Built::Singles(found, OnceLock::new())))
@@ -73,7 +72,7 @@ impl Facts {
         Facts { model, built_of, steps: OnceLock::new(), singles: OnceLock::new(), linear }
     }
 
-    /// The views, as evidence.
+    /// Returns the views, as evidence.
     pub fn views(&self) -> &Arc<Views> {
         match &self.built_of {
             Built::Pairs(views) => views,
@@ -81,7 +80,7 @@ impl Facts {
         }
     }
 
-    /// The steps that are possible.
+    /// Returns the possible steps.
     pub fn steps(&self) -> &[Step] {
         self.steps.get_or_init(|| match &self.built_of {
             Built::Pairs(views) => pairs::steps(&*self.model, views),
@@ -89,7 +88,7 @@ impl Facts {
         })
     }
 
-    /// The shared states that may occur, with the local states that may occur there.
+    /// Returns the shared states that may occur, each with the local states that may occur there.
     pub fn singles(&self) -> impl Iterator<Item = (Shared, &[Local])> {
         self.local_states().iter().map(|(&s, ls)| (s, &ls[..]))
     }
@@ -103,12 +102,12 @@ impl Facts {
         })
     }
 
-    /// The vectors known so far.
+    /// Returns the vectors known so far.
     pub fn linear(&self) -> Arc<Vec<Linear>> {
         self.linear.lock().expect("no engine panics while it holds the vectors").clone()
     }
 
-    /// Whether nothing reachable covers a concrete configuration of `config`.
+    /// Returns whether nothing reachable covers a concrete configuration of `config`.
     pub fn rules_out(&self, config: &Config) -> bool {
         let by_views = match &self.built_of {
             Built::Pairs(views) => pairs::exclude(&*self.model, views, config),
@@ -117,7 +116,7 @@ impl Facts {
         by_views || self.linear().iter().any(|linear| self.excludes(linear, config))
     }
 
-    /// Adds a vector if no possible step increases it; it says whether that is so.
+    /// Adds a vector if no possible step increases it; returns `None` otherwise.
     pub fn learn(&self, problem: &Problem, vector: Vector) -> Option<Linear> {
         let linear = Linear::new(problem, vector)?;
         if !self.steps().iter().all(|step| self.is_kept(&linear, step)) {
@@ -134,7 +133,7 @@ impl Facts {
             && self.fates(step).all(|(before, after)| linear.of_local(after) <= linear.of_local(before))
     }
 
-    /// What becomes of bystanders that do not stay: (before, after).
+    /// Returns the changes of bystanders that do not stay: (before, after).
     pub fn fates(&self, step: &Step) -> impl Iterator<Item = (Local, Local)> {
         let mut found = Vec::new();
         let standing_by = self.local_states().get(&step.from).map_or(&[][..], Vec::as_slice);
@@ -146,7 +145,7 @@ impl Facts {
             Bystanders::Transfer => {
                 let mut fates = Vec::new();
                 for &l in standing_by {
-                    // The views that this comes from are closed, so everything was listed.
+                    // The views are closed, so the list was complete when they were computed.
                     Incomplete::irrelevant(self.model.bystander(step, l, &mut fates));
                     found.extend(fates.drain(..).flatten().map(|after| (l, after)));
                 }
@@ -155,8 +154,8 @@ impl Facts {
         found.into_iter().filter(|(before, after)| before != after)
     }
 
-    /// The shared states, with the local states of each thread of `config`, that a reachable
-    /// configuration may have which covers it.
+    /// Returns the shared states of reachable configurations that may cover `config`, each with the
+    /// possible local states of the threads of `config`.
     pub fn meeting(&self, config: &Config) -> Vec<(Shared, Vec<Fitting>)> {
         let model = &*self.model;
         if model.is_exact() {
@@ -187,7 +186,7 @@ impl Facts {
 }
 
 impl Linear {
-    /// The vector, if any number of threads may start where it counts nothing.
+    /// Prepares a vector, provided that its weight is 0 wherever any number of threads may start.
     fn new(problem: &Problem, vector: Vector) -> Option<Linear> {
         let mut linear = Linear {
             shared: vector.shared.iter().copied().collect(),
@@ -221,16 +220,16 @@ impl Linear {
     }
 }
 
-/// Where engines that run on one problem leave facts for each other. What was left about another
-/// problem is thrown away, so an engine may be used for one problem after the other.
+/// The exchange of facts between engines that run on one problem. Facts about an earlier problem
+/// are dropped, so an engine may be used for one problem after another.
 #[derive(Default)]
-pub struct FactStore(Mutex<Left>);
+pub struct FactStore(Mutex<Exchange>);
 
 #[derive(Default)]
-struct Left {
+struct Exchange {
     about: Option<(Arc<dyn Model>, Vec<Initial>, Bound)>,
     facts: Option<Arc<Facts>>,
-    /// Those from views of single threads, for callers that did not wait for better ones.
+    /// Facts from views of single threads, for callers that did not wait for better ones.
     singles: Option<Arc<Facts>>,
     /// Pair views that an engine had no time to finish.
     unfinished: Option<Closure>,
@@ -238,72 +237,72 @@ struct Left {
 }
 
 impl Drop for FactStore {
-    /// Pair views that are not finished may be millions of small pieces. Giving them back would
-    /// take longer than a caller whose time is over wants to wait, so another thread does it.
+    /// Drops unfinished pair views in another thread: they may be millions of small allocations,
+    /// and freeing them takes longer than a caller whose time is over wants to wait.
     fn drop(&mut self) {
         let unfinished = self.0.get_mut().ok().and_then(|left| left.unfinished.take());
         if let Some(closure) = unfinished {
-            // Where there are no threads, it is given back here.
+            // Where no thread can be started, they are dropped here.
             let _ = thread::Builder::new().spawn(move || drop(closure));
         }
     }
 }
 
 impl FactStore {
-    /// What was left about `problem`.
-    fn about(&self, problem: &Problem) -> MutexGuard<'_, Left> {
+    /// Returns the facts about `problem`.
+    fn about(&self, problem: &Problem) -> MutexGuard<'_, Exchange> {
         let mut left = self.0.lock().expect("no engine panics while it holds the store");
         let Problem { model, initial, bound, .. } = problem;
         let same =
             left.about.as_ref().is_some_and(|(m, i, b)| Arc::ptr_eq(m, model) && i == initial && b == bound);
         if !same {
             let about = Some((model.clone(), initial.clone(), *bound));
-            *left = Left { about, ..Left::default() };
+            *left = Exchange { about, ..Exchange::default() };
         }
         left
     }
 
-    /// The unfinished closure of pair views, to be resumed.
+    /// Returns the unfinished closure of pair views, to be resumed.
     pub fn unfinished(&self, problem: &Problem) -> Closure {
         let left = self.about(problem).unfinished.take();
         left.unwrap_or_else(|| Closure::new(problem.model.clone()))
     }
 
-    /// How many views the unfinished closure has.
+    /// Returns the number of views in the unfinished closure.
     pub fn views_so_far(&self, problem: &Problem) -> u64 {
         self.about(problem).unfinished.as_ref().map_or(0, Closure::len)
     }
 
-    /// Leaves an unfinished closure for another engine.
+    /// Stores an unfinished closure for another engine.
     pub fn leave_unfinished(&self, problem: &Problem, closure: Closure) {
         self.about(problem).unfinished = Some(closure);
     }
 
-    /// Views of three threads, if they have been found.
+    /// Returns the views of three threads, if they have been computed.
     pub fn triples(&self, problem: &Problem) -> Option<Arc<Triples>> {
         self.about(problem).triples.clone()
     }
 
-    /// Leaves views of three threads.
+    /// Stores views of three threads.
     pub fn put_triples(&self, problem: &Problem, triples: Triples) -> Arc<Triples> {
         let triples = Arc::new(triples);
         self.about(problem).triples = Some(triples.clone());
         triples
     }
 
-    /// Leaves facts; later ones replace earlier ones.
+    /// Stores facts; later ones replace earlier ones.
     pub fn put(&self, problem: &Problem, facts: Facts) -> Arc<Facts> {
         let facts = Arc::new(facts);
         self.about(problem).facts = Some(facts.clone());
         facts
     }
 
-    /// The facts that are there.
+    /// Returns the stored facts.
     pub fn get(&self, problem: &Problem) -> Option<Arc<Facts>> {
         self.about(problem).facts.clone()
     }
 
-    /// The facts that are there, or those from views of single threads: for callers that cannot
+    /// Returns the stored facts, or those from views of single threads: for callers that cannot
     /// wait for better ones.
     pub fn get_or_singles(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
         match self.get(problem) {
@@ -317,7 +316,7 @@ impl FactStore {
         }
     }
 
-    /// The facts that are there, or new ones.
+    /// Returns the stored facts, or computes them.
     pub fn get_or_find(&self, problem: &Problem, limits: &Limits) -> Result<Arc<Facts>, Unknown> {
         if let Some(facts) = self.get(problem) {
             return Ok(facts);

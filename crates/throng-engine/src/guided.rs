@@ -1,19 +1,19 @@
-//! Best-first search for deep bugs: towards what the equations say is close to the target.
+//! Best-first search for deep bugs, guided by distances that the equations estimate.
 //!
 //! # Idea
 //!
-//! How many steps are needed at least from a configuration to the target, if all one has to keep is
-//! the thread-state equations ([`super::equations`])? That is a linear program, and its dual says:
-//! give every shared state a number and every local state a number ≥ 0 such that no step raises the
-//! sum by more than 1; then the sum at the target minus the sum here is a lower bound. Such numbers
+//! At least how many steps lead from a configuration to the target, if they only have to satisfy
+//! the thread-state equations ([`super::equations`])? That is a linear program. Its dual asks for a
+//! weight of every shared state and a weight ≥ 0 of every local state such that no step raises the
+//! sum by more than 1; then the sum at the target minus the sum here is a lower bound. Such weights
 //! (`Bearings`) hold for *every* configuration, so one linear program serves many of them: they are
-//! kept, and the estimate is the best that any of them gives. A new one is looked for where the
-//! search comes closer than ever before. If there is no bound at all, the target cannot be reached
-//! from there and the configuration is dropped.
+//! kept, and the estimate is the best bound that any of them gives. New ones are computed where the
+//! search comes closer than ever before. If there is no finite bound, the target cannot be reached
+//! from there, and the configuration is dropped.
 //!
-//! Where any number of threads may start, the search has ω of them; how many a run needs is known
-//! once it is found. Runs are then shortened (`run`). This finds bugs only: it never says SAFE, and
-//! what it finds need not have the fewest threads.
+//! Where any number of threads may start, the search has ω of them; their number is determined once
+//! a run is found. Runs are then shortened (`run`). This finds bugs only: it never answers SAFE,
+//! and its runs need not have the fewest threads.
 
 mod run;
 
@@ -35,7 +35,7 @@ use throng_model::{Config, Step, semantics};
 /// The engine `guided`.
 #[derive(Clone, Debug, Default)]
 pub struct Guided {
-    /// Where views may be found.
+    /// The shared facts, among them views.
     pub store: Arc<FactStore>,
 }
 
@@ -65,7 +65,7 @@ impl Algorithm for Guided {
     }
 }
 
-/// Whether guided search answers this problem, or why not.
+/// Returns an error if guided search cannot answer this problem.
 fn applies(problem: &Problem) -> Result<(), Unknown> {
     let refuse = |why: &str| Err(Unknown::NotForThisModel(why.into()));
     if problem.bound != Bound::Any {
@@ -80,13 +80,13 @@ fn applies(problem: &Problem) -> Result<(), Unknown> {
     Ok(())
 }
 
-/// How much an estimated step counts against one that was made: the higher, the greedier.
+/// Weight of an estimated step relative to one that was taken: the higher, the greedier.
 const GREED: f64 = 5.0;
 
-/// So many bad configurations are aimed at.
+/// Maximum number of bad configurations that are goals.
 const GOALS: usize = 16;
 
-/// So many bearings are kept for each goal.
+/// Maximum number of bearings for each goal.
 const MOST_BEARINGS: usize = 24;
 
 struct Hunt<'a> {
@@ -95,10 +95,10 @@ struct Hunt<'a> {
     facts: &'a Facts,
     system: &'a System,
     limits: &'a Limits,
-    /// The configurations met, and from where by which step.
+    /// The configurations found, each with its predecessor and step in `origins`.
     nodes: IndexSet<Config, FxBuildHasher>,
-    came: Vec<(u32, Option<Step>)>,
-    /// What it costs by estimate, how deep it is, which.
+    origins: Vec<(u32, Option<Step>)>,
+    /// Estimated cost, depth and number of each open configuration.
     queue: BinaryHeap<Reverse<(u64, u32, u32)>>,
     goals: Vec<(Config, Vec<Bearings>)>,
     steps: u64,
@@ -114,8 +114,8 @@ impl<'a> Hunt<'a> {
     ) -> Hunt<'a> {
         let possible = target.configs.iter().filter(|bad| !facts.rules_out(bad));
         let goals = possible.take(GOALS).map(|bad| (bad.clone(), Vec::new())).collect();
-        let (nodes, came, queue) = (IndexSet::default(), Vec::new(), BinaryHeap::new());
-        Hunt { problem, target, facts, system, limits, nodes, came, queue, goals, steps: 0 }
+        let (nodes, origins, queue) = (IndexSet::default(), Vec::new(), BinaryHeap::new());
+        Hunt { problem, target, facts, system, limits, nodes, origins, queue, goals, steps: 0 }
     }
 
     fn run(&mut self, watch: &dyn Watch) -> Result<Verdict, Unknown> {
@@ -137,14 +137,14 @@ impl<'a> Hunt<'a> {
             popped += 1;
             let config = self.nodes[at as usize].clone();
             let now = self.estimate(&config);
-            // Better bearings may have come since.
+            // New bearings may have raised the estimate since.
             if price(depth, now) > cost {
                 self.push(now, depth, at);
                 continue;
             }
             if now < closest || popped.is_multiple_of(1024) {
                 closest = closest.min(now);
-                if self.look_around(&config)? {
+                if self.add_bearings(&config)? {
                     let now = self.estimate(&config);
                     self.push(now, depth, at);
                     continue;
@@ -165,8 +165,8 @@ impl<'a> Hunt<'a> {
         give_up()
     }
 
-    /// Keeps a configuration if it is new and the target is not known to be out of reach; a verdict
-    /// if it is bad.
+    /// Adds a configuration if it is new, and opens it unless the target is known to be unreachable
+    /// from it. Returns a verdict if it is bad.
     fn add(
         &mut self,
         config: Config,
@@ -178,7 +178,7 @@ impl<'a> Hunt<'a> {
         if !fresh {
             return None;
         }
-        self.came.push((from, step));
+        self.origins.push((from, step));
         let config = &self.nodes[at];
         if self.target.is_hit(config, &*self.problem.model) {
             return Some(self.witness(at as u32));
@@ -194,14 +194,14 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    /// A lower bound of the steps to the target.
+    /// Returns a lower bound of the number of steps to the target.
     fn estimate(&self, config: &Config) -> f64 {
         let to = |bearings: &[Bearings]| bearings.iter().map(|b| b.distance(config)).fold(0.0, f64::max);
         self.goals.iter().map(|(_, bearings)| to(bearings)).fold(f64::INFINITY, f64::min)
     }
 
-    /// Takes new bearings here; whether the estimate may have changed.
-    fn look_around(&mut self, config: &Config) -> Result<bool, Unknown> {
+    /// Computes new bearings at this configuration. Returns whether the estimate may have changed.
+    fn add_bearings(&mut self, config: &Config) -> Result<bool, Unknown> {
         let mut changed = false;
         for (goal, bearings) in &mut self.goals {
             let known = bearings.iter().map(|b| b.distance(config)).fold(0.0, f64::max);
@@ -229,18 +229,18 @@ impl<'a> Hunt<'a> {
     fn witness(&self, end: u32) -> Result<Verdict, Unknown> {
         let mut steps = Vec::new();
         let mut at = end;
-        while let (from, Some(step)) = &self.came[at as usize] {
+        while let (from, Some(step)) = &self.origins[at as usize] {
             steps.push(step.clone());
             at = *from;
         }
         steps.reverse();
-        let family = &self.problem.initial[self.came[at as usize].0 as usize];
+        let family = &self.problem.initial[self.origins[at as usize].0 as usize];
         let run = run::concrete(self.problem, self.target, family, steps);
         run.map(Verdict::Unsafe).ok_or_else(Unknown::uncountable)
     }
 }
 
-/// What the queue is ordered by.
+/// Returns the key that orders the queue.
 fn price(depth: u32, estimate: f64) -> u64 {
     // Estimates are finite here, and below 2⁵³.
     (f64::from(depth) + GREED * estimate).ceil() as u64

@@ -4,46 +4,46 @@
 //! # The tree
 //!
 //! Labels are ω-configurations: a shared state, and for each local state how many threads are
-//! there, ω for "as many as one likes". Roots are the initial families. Each step enabled in a
-//! node's label leads to a successor. Where a successor's label covers the label of an ancestor and
-//! has more threads in some local states, the part of the branch between the two can be repeated,
-//! so these counts become ω (*acceleration*). A node is not added if some node discovered before,
-//! anywhere in the tree, covers it (STAR 3.3.2.1). Just in time: steps are asked from the model for
-//! thread states that some label has.
+//! there, ω for "arbitrarily many". Roots are the initial families. Each step enabled in a node's
+//! label leads to a successor. Where a successor's label covers the label of an ancestor and has
+//! more threads in some local states, the part of the branch between the two can be repeated, so
+//! these counts become ω (*acceleration*). A node is not added if some node discovered before,
+//! anywhere in the tree, covers it (STAR 3.3.2.1). Steps are computed just in time, for thread
+//! states that occur in labels.
 //!
 //! # Sound
 //!
-//! Every label is a limit of reachable configurations: whatever finite configuration it covers is
-//! covered by a reachable one. A step keeps this because larger configurations can do more; an
-//! acceleration because the steps of the branch can be repeated. `witness` makes it constructive:
+//! Every label is a limit of reachable configurations: each finite configuration that it covers is
+//! covered by a reachable one. Steps preserve this because larger configurations can do more;
+//! accelerations, because the steps of the branch can be repeated. `witness` makes it constructive:
 //! UNSAFE is only answered with a concrete run.
 //!
 //! # Where states stand for sets
 //!
-//! A label then stands for all concrete configurations with at most so many threads in so many sets
-//! ([`throng_model`]). Firing and acceleration treat them as plain states, for which all of the
+//! Where states stand for sets ([`throng_model`]), the entries of a label bound numbers of threads
+//! in sets of states. Firing and acceleration treat them as plain states, for which all of the
 //! above holds literally. *Comparing* does not: a thread in (a part of) a set is covered by a
-//! thread in the whole ([`Config::includes`]), and an entry that is a part of another one with ω
-//! is *absorbed*, left out, since the label stands for the same without it. So the 2ⁿ ways in which
-//! n variables may have been read cost nothing once the state that leaves them open has ω. For that
-//! to happen soon, the newest local states of a label lead first: they tend to be the larger sets.
-//! (For plain states the oldest lead first; measured on the corpus, that finds more violations of
+//! thread in the whole ([`Config::includes`]), and an entry that is a part of another one with ω is
+//! *absorbed*, left out, because the label stands for the same without it. So the 2ⁿ states in
+//! which n variables have been read cost nothing once the state that leaves them open has ω. To
+//! achieve that early, the newest local states of a label lead first: they tend to be the larger
+//! sets. (For plain states the oldest lead first; on the corpus, that finds more violations of
 //! systems in time.)
 //!
-//! Steps are exact on sets: what a part can do, the whole can do, and leads to at least as much. So
-//! covering in this sense is monotone, too, which is all that the next section needs; and `witness`
-//! asks only for threads that labels have kept.
+//! Steps are exact on sets: the whole can take each step of a part, and the result contains that of
+//! the part. So covering in this sense is monotone, too, which is all that the next section needs;
+//! and `witness` only requires threads that labels have kept.
 //!
 //! # Complete, in spite of pruning
 //!
 //! Let D be the set of all labels ever discovered. *Every label of D is covered by one in D all of
 //! whose successors were built.* For a node is left without (all of) its successors only if a label
 //! discovered later strictly covers it; if that one is left too, then for a still larger one
-//! (larger in what it stands for; labels that stand for the same are equal, for neither has an
-//! entry that could be absorbed), and since D is finite the last one is not left. Each successor,
-//! once accelerated, is in D or covered by D. So, by monotonicity, the downward closure of D
-//! contains the initial configurations and is closed under steps: it contains all that is
-//! reachable. The maximal labels of D are themselves never left, so they alone are a certificate
+//! (larger as a set of configurations; labels of equal sets are equal, because neither has an entry
+//! that could be absorbed), and since D is finite the last one is not left. Each successor, once
+//! accelerated, is in D or covered by D. So, by monotonicity, the downward closure of D contains
+//! the initial configurations and is closed under steps: it contains all reachable configurations.
+//! The maximal labels of D are themselves never left, so they alone are a certificate
 //! ([`Certificate::Downward`]) that is checked without trusting this argument.
 //!
 //! Nothing in it needs the *tree*: a label is never withdrawn from D. This is the difference to
@@ -51,22 +51,22 @@
 //! their subtrees, because an ancestor was accelerated; a node elsewhere that had been left because
 //! a deleted one covered it is then not covered at all (Finkel, Geeraerts, Raskin and Van Begin
 //! 2005; `crates/throng-dev/tests/engines/karp_miller.rs` has such a net). Reynier and Servais
-//! repair deletion; here there is none to repair. What deletion is to save is had otherwise: a node
-//! that is covered by a later one gets no further successors, even if some have been explored
+//! repair deletion; here nothing is deleted. The saving is achieved otherwise: a node that is
+//! covered by a later one gets no further successors, even if some have been explored
 //! ([`Order::OneByOne`]).
 //!
 //! # Ends
 //!
 //! Branches are finite: on an infinite one, there would be infinitely many nodes with the same
 //! shared state and growing labels; none covers a later one, so each is strictly larger than the
-//! one before, and acceleration has given it at least one more ω; but there are finitely many local
-//! states. (Absorbing may take an ω away, but only one below another; so the set of states that are
-//! part of one with ω grows.) Nodes have finitely many successors.
+//! one before, and acceleration has given it at least one more ω; but there are only finitely many
+//! local states. (Absorbing may take an ω away, but only one below another; so the set of states
+//! that are part of one with ω grows.) Nodes have finitely many successors.
 //!
 //! # Not for every model
 //!
 //! Broadcasts and signals move bystanders, so the effect of a part of a branch is not the same each
-//! time: refused.
+//! time: the engine refuses such models.
 //!
 //! # Parts
 //!
@@ -96,28 +96,28 @@ use throng_model::{Config, Local, Shared};
 
 const NAME: &str = "karp-miller";
 
-/// The engine and its options. All give the same answers; they are there to measure what each
-/// contributes.
+/// The engine and its options. The answers do not depend on them; they serve to measure the
+/// contribution of each optimisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KarpMiller {
-    /// In which order the tree grows (STAR 3.3.1).
+    /// The order in which the tree grows (STAR 3.3.1).
     pub order: Order,
-    /// A node covered by any discovered one is not added (STAR 3.3.2.1); otherwise, only one that
-    /// equals an ancestor is not explored.
+    /// True: a node covered by any discovered one is not added (STAR 3.3.2.1). False: only a node
+    /// that equals an ancestor is not explored.
     pub prune: bool,
-    /// A node that a later one covers gets no further successors (STAR 3.3.2.1).
+    /// True: a node that a later one covers gets no further successors (STAR 3.3.2.1).
     pub drop_covered: bool,
-    /// Successors with the same shared state come first (STAR 3.3.2.2).
+    /// True: successors with the same shared state come first (STAR 3.3.2.2).
     pub same_shared_first: bool,
-    /// New labels are compared with the minimal ancestors only (STAR 3.3.3).
+    /// True: new labels are compared with the minimal ancestors only (STAR 3.3.3).
     pub minimal_ancestors: bool,
 }
 
-/// In which order a tree grows.
+/// The order in which a tree grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Depth first, one successor at a time: the next one is built when all below this one is
-    /// explored, and only if it is still needed.
+    /// Depth first, one successor at a time: the next one is built when everything below this one
+    /// is explored, and only if it is still needed.
     OneByOne,
     /// Depth first; all successors of a node are discovered at once (STAR's algorithm 3).
     DepthFirst,
@@ -168,13 +168,13 @@ impl Algorithm for KarpMiller {
     }
 }
 
-/// All that any number of threads can reach.
+/// The configurations that any number of threads can reach.
 #[derive(Clone, Debug)]
 pub struct Coverability {
     /// The maximal ω-configurations, sorted: a finite configuration is covered by a reachable one
     /// if and only if it is covered by one of these.
     pub maximal: Arc<Vec<Config>>,
-    /// What the search did.
+    /// The statistics of the search.
     pub statistics: Statistics,
 }
 
@@ -201,7 +201,7 @@ impl KarpMiller {
 }
 
 impl Coverability {
-    /// Every thread state that any number of threads can reach, sorted.
+    /// Returns every thread state that any number of threads can reach, sorted.
     pub fn thread_states(&self) -> Vec<(Shared, Local)> {
         let of = |c: &Config| c.threads.entries().iter().map(|e| (c.shared, e.0)).collect::<Vec<_>>();
         let mut states: Vec<_> = self.maximal.iter().flat_map(of).collect();
@@ -220,12 +220,12 @@ pub fn reachable_unbounded(
     Ok(KarpMiller::default().coverability(problem, limits, watch)?.thread_states())
 }
 
-/// Why this engine cannot answer, if so.
+/// Returns why this engine cannot answer a problem, if so.
 fn refusal(problem: &Problem) -> Option<Unknown> {
     let because = |why: String| Some(Unknown::NotForThisModel(why));
     if let Some(why) = problem.model.blocking() {
         return because(format!(
-            "karp-miller needs that more threads can do more, but {why}; use explicit with a thread bound"
+            "karp-miller requires that more threads can do at least as much, but {why}; use explicit with a thread bound"
         ));
     }
     if problem.model.moves_bystanders() {

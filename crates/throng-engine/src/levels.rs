@@ -1,5 +1,4 @@
-//! Levels: which configurations the search may start from, and how large they may become, one size
-//! after another.
+//! Levels: the initial configurations and the largest size of a search, one size after another.
 //!
 //! Counting threads, level k is the part of the state space in which no configuration has more than
 //! k threads; so the first level that hits a target has the fewest threads, see
@@ -10,12 +9,12 @@ use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::verdict::Unknown;
 use throng_model::{Config, UNCOUNTABLE};
 
-/// How many threads there may be.
+/// How many threads there may be, by the problem and by the level.
 #[derive(Clone, Copy, Debug)]
 pub struct SizeLimit {
-    /// The problem's bound: beyond it, nothing is created.
+    /// The problem's bound: beyond it, no thread is created.
     pub bound: Option<u32>,
-    /// The search's level: what is larger is left for later.
+    /// The search's level: larger configurations are left for later levels.
     pub level: u32,
 }
 
@@ -26,20 +25,20 @@ pub struct Levels<'p> {
 }
 
 impl<'p> Levels<'p> {
-    /// The levels of `problem`.
+    /// Returns the levels of `problem`.
     pub fn new(problem: &'p Problem) -> Levels<'p> {
         Levels { problem }
     }
 
-    /// The smallest level after `level` (or of all) that differs from it, given the smallest
-    /// configuration that was left out there. `None`: all later ones, up to the bound, are the
-    /// same.
+    /// Returns the smallest level after `level` (or of all) that differs from it, given the
+    /// smallest configuration that was left out there. `None`: all later ones, up to the bound, are
+    /// the same.
     pub fn next(&self, level: Option<u32>, pruned: Option<u32>) -> Option<u32> {
         let starts = self.problem.initial.iter().filter_map(|family| self.next_start(family, level));
         starts.chain(pruned).min().filter(|&next| self.last().is_none_or(|last| next <= last))
     }
 
-    /// The level at which the problem's bound is reached.
+    /// Returns the level at which the problem's bound is reached.
     pub fn last(&self) -> Option<u32> {
         match self.problem.bound {
             Bound::Any => None,
@@ -47,8 +46,8 @@ impl<'p> Levels<'p> {
         }
     }
 
-    /// How many threads there may be at `level`.
-    pub fn room(&self, level: u32) -> SizeLimit {
+    /// Returns the limits on the number of threads at `level`.
+    pub fn size_limit(&self, level: u32) -> SizeLimit {
         match self.problem.bound {
             Bound::Tokens(_) => SizeLimit { bound: None, level: UNCOUNTABLE - 1 },
             Bound::Any | Bound::Threads(_) => {
@@ -57,14 +56,14 @@ impl<'p> Levels<'p> {
         }
     }
 
-    /// Whether what was left out at `level`, if anything, was too much to count, so that the level
-    /// is not complete.
+    /// Returns whether configurations left out at `level` have too many threads to count, so that
+    /// the level may be incomplete.
     pub fn is_cut_off(&self, level: u32) -> bool {
         matches!(self.problem.bound, Bound::Tokens(_)) || level >= UNCOUNTABLE
     }
 
-    /// Shows the initial configurations of the levels after `after` (or of all) and up to `level`
-    /// to `found`.
+    /// Calls `found` with the initial configurations of the levels after `after` (or of all) and up
+    /// to `level`.
     pub fn starts(
         &self,
         after: Option<u32>,
@@ -84,7 +83,7 @@ impl<'p> Levels<'p> {
         Ok(())
     }
 
-    /// What a level is, for people.
+    /// Returns a description of a level, for people.
     pub fn describe(&self, level: u32) -> String {
         let what = match self.problem.bound {
             Bound::Tokens(_) => "token",
@@ -93,7 +92,7 @@ impl<'p> Levels<'p> {
         format!("{level} {what}{}", if level == 1 { "" } else { "s" })
     }
 
-    /// The next level after `level` at which `family` has members that it did not have before.
+    /// Returns the next level after `level` at which `family` has new members.
     fn next_start(&self, family: &Initial, level: Option<u32>) -> Option<u32> {
         match (self.problem.bound, level) {
             (Bound::Tokens(_), level) => family.next_of_tokens(level),

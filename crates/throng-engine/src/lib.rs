@@ -1,27 +1,27 @@
-//! Engines: each answers a [`Problem`], with evidence. They do no input or output; they know
-//! neither where a model came from nor what the answer is used for.
+//! Engines: each answers a [`Problem`], with evidence. They do no input or output, and know neither
+//! the origin of a model nor the use of the answer.
 
 pub mod auto;
 pub mod backward;
 #[cfg(feature = "symbolic")]
-pub mod bdd;
+mod bdd;
 pub mod checkpoint;
 pub mod cutoff;
 pub mod deadlock;
 #[cfg(feature = "cluster")]
 pub mod distributed;
 pub mod equations;
-pub mod exhaust;
 pub mod explicit;
 pub mod facts;
+pub mod gave_up;
 pub mod guided;
+pub mod hunt;
 pub mod karp_miller;
 mod levels;
 mod listing;
 pub mod localise;
 pub mod on_covering;
 pub mod on_quotient;
-pub mod pdr;
 mod quotient;
 pub mod reachability;
 mod registry;
@@ -43,42 +43,42 @@ use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Unknown, Verdict};
 use throng_model::{Local, Step};
 
-/// What an engine runs: a decision procedure or a search that answers a [`Problem`]. Users choose
-/// one by [`crate::Engine`], or implement their own.
+/// An algorithm that answers a [`Problem`]: a decision procedure or a search. Users choose one by
+/// [`crate::Engine`], or implement their own.
 pub trait Algorithm: Sync {
-    /// Its name; those of the engines of Throng are in [`crate::Engine`].
+    /// Returns its name; those of Throng's engines are in [`crate::Engine`].
     fn name(&self) -> &'static str;
 
-    /// Answers about every target of the problem, in their order.
+    /// Returns a verdict about every target of the problem, in order.
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer;
 }
 
-/// What an engine found.
+/// The result of an engine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Answer {
     /// One verdict per target.
     pub verdicts: Vec<Verdict>,
-    /// What the search did; if several engines searched, what the one did that answered.
+    /// The statistics of the search; if several engines searched, those of the one that answered.
     pub statistics: Statistics,
     /// The engine that answered, per target, if several engines searched.
     pub by: Vec<Option<&'static str>>,
-    /// Per target, whether its run, if there is one, was looked for with fewer threads first,
-    /// without finding any; see [`Answer::has_fewest`].
+    /// For each target, whether its run, if there is one, was found after searches with fewer
+    /// threads; see [`Answer::has_fewest`].
     pub fewest: Vec<bool>,
-    /// What each of several engines did, in order.
+    /// The record of each engine, in order, if there are several.
     pub attempts: Vec<Attempt>,
-    /// Whether the verdicts have been checked already.
+    /// True if the verdicts have been checked already.
     pub checked: bool,
-    /// How long that took.
+    /// The time spent on checking.
     pub checking: Duration,
-    /// Evidence that did not stand, if there was any: a bug of ours, and no verdict of this answer
-    /// counts.
+    /// The flaw of evidence that failed its check, if there was any: a bug in Throng, so no verdict
+    /// of this answer counts.
     pub flaw: Option<String>,
 }
 
 impl Answer {
-    /// The answer of one engine.
+    /// Returns the answer of one engine.
     pub fn new(verdicts: Vec<Verdict>, statistics: Statistics) -> Answer {
         Answer {
             by: vec![None; verdicts.len()],
@@ -92,27 +92,27 @@ impl Answer {
         }
     }
 
-    /// The answer of an engine that looks with fewer threads first.
+    /// Returns the answer of an engine that searches in ascending order of thread numbers.
     pub fn ascending(verdicts: Vec<Verdict>, statistics: Statistics) -> Answer {
         Answer { fewest: vec![true; verdicts.len()], ..Answer::new(verdicts, statistics) }
     }
 
-    /// Whether it is known that no run to this target has fewer threads at once than the one of
-    /// this answer.
+    /// Returns whether it is known that no run to this target has fewer threads at once than that
+    /// of this answer.
     pub fn has_fewest(&self, problem: &Problem, target: usize) -> bool {
         let Some(Verdict::Unsafe(trace)) = self.verdicts.get(target) else { return false };
         let starts = problem.initial.iter().map(|family| family.threads.size()).min();
         let ends = problem.targets[target].configs.iter().map(|config| config.threads.size()).min();
         let mut wanted = problem.targets[target].configs.iter().flat_map(|c| c.threads.entries());
-        // Levels of tokens are about initial markings; and a token that only marks that a target
-        // was hit is not a thread.
+        // Levels of tokens refer to initial markings; and a token that only marks the hit of a
+        // target is not a thread.
         let counts = !matches!(problem.bound, Bound::Tokens(_)) && !wanted.any(|e| is_mark(problem, e.0));
         let searched = self.fewest.get(target).is_some_and(|&searched| searched);
         searched && counts || Some(trace.threads()) <= starts.max(ends)
     }
 }
 
-/// Whether a local state only says that something was hit: every step into it is blocked by a
+/// Returns whether a local state only marks the hit of a target: every step into it is blocked by a
 /// thread that is there already.
 fn is_mark(problem: &Problem, l: Local) -> bool {
     let mut out = Vec::new();
@@ -131,14 +131,14 @@ fn is_mark(problem: &Problem, l: Local) -> bool {
 pub struct Attempt {
     /// The engine.
     pub engine: &'static str,
-    /// How its last share ended, as text.
+    /// The result of its last share, as text.
     pub outcome: String,
-    /// How many targets it decided, or found a run with fewer threads for. If none, its work was
-    /// thrown away, apart from facts that others used.
+    /// The number of targets that it decided, or found a run with fewer threads for. If 0, its work
+    /// was wasted, apart from facts that others used.
     pub decided: u64,
-    /// Seconds that all its shares took.
+    /// The seconds of all its shares.
     pub seconds: f64,
-    /// What it did in the share that got furthest.
+    /// The statistics of the share that got furthest.
     pub statistics: Statistics,
 }
 
@@ -150,7 +150,7 @@ impl Attempt {
     }
 }
 
-/// Numbers about a search, for people and for tables.
+/// Statistics of a search, for people and for tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -162,23 +162,25 @@ pub struct Statistics {
     pub shared_states: u64,
     /// Local states met.
     pub local_states: u64,
-    /// The largest number of threads for which the search finished without finding anything open.
+    /// The largest number of threads for which the search finished without a violation of an open
+    /// target.
     pub complete_up_to: Option<u32>,
-    /// How many local states are occupied in a configuration, if the engine counts threads by local
+    /// The number of occupied local states per configuration, if the engine counts threads by local
     /// state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupied: Option<Occupied>,
-    /// About the coverability tree, if the engine builds one.
+    /// Statistics of the coverability tree, if the engine builds one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeStatistics>,
-    /// About thread-state equations that have a solution, if the engine solves them in integers.
+    /// Statistics of the thread-state equations that have a solution, if the engine solves them in
+    /// integers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowStatistics>,
 }
 
 impl Statistics {
-    /// A verdict that was found does not count any more. If it was a run, what was finished after
-    /// it says nothing about its target.
+    /// Withdraws a verdict. If it was a run, a level completed after it does not count for its
+    /// target.
     pub fn withdraw(&mut self, verdict: &Verdict) {
         if let Verdict::Unsafe(trace) = verdict {
             let below = trace.threads().saturating_sub(1);
@@ -187,24 +189,23 @@ impl Statistics {
     }
 }
 
-/// What thread-state equations yielded where they rule nothing out (TSE, section 5), over all
-/// targets.
+/// Statistics of thread-state equations that have a solution (TSE, section 5), over all targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FlowStatistics {
     /// Integer programs solved.
     pub programs: u64,
-    /// Those of them that were too hard.
+    /// Programs of these that were too hard.
     pub too_hard: u64,
     /// Cuts: solutions whose steps are not connected (C_C).
     pub cuts: u64,
-    /// By how many threads cuts raised the least number with which there is a solution.
+    /// Increase of the least number of threads by cuts.
     pub raised: u64,
-    /// Ways to end that cuts ruled out.
+    /// Bad configurations that cuts excluded.
     pub ruled_out: u64,
 }
 
-/// Numbers about a coverability tree (STAR, figure 3.2).
+/// Statistics of a coverability tree (STAR, figure 3.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TreeStatistics {
@@ -212,52 +213,52 @@ pub struct TreeStatistics {
     pub nodes: u64,
     /// Maximal labels at the end.
     pub antichain: u64,
-    /// Maximal labels at most.
+    /// Maximum number of maximal labels.
     pub antichain_peak: u64,
-    /// Labels compared in full with a maximal one.
+    /// Number of labels compared in full with a maximal one.
     pub comparisons: u64,
     /// Accelerations.
     pub accelerations: u64,
-    /// Nodes that were waiting to be explored when another one covered them.
+    /// Open nodes that were dropped because another one covered them.
     pub dropped: u64,
 }
 
-/// How many local states are occupied in configurations: what counting costs, however many local
+/// The number of occupied local states in configurations: the cost of counting, however many local
 /// states there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Occupied {
     /// Occupied local states, summed over all configurations.
     pub sum: u64,
-    /// How many configurations.
+    /// Number of configurations.
     pub configurations: u64,
-    /// In one configuration at most.
+    /// Maximum of one configuration.
     pub most: u64,
 }
 
 impl Occupied {
-    /// On average.
+    /// Returns the average of a configuration.
     pub fn average(&self) -> f64 {
         self.sum as f64 / self.configurations.max(1) as f64
     }
 
-    /// Counts a configuration.
+    /// Adds a configuration.
     pub(crate) fn count(&mut self, occupied: usize) {
         let occupied = occupied as u64;
         self.add(Occupied { sum: occupied, configurations: 1, most: occupied });
     }
 
-    /// For a later process.
+    /// Writes it for a later process.
     pub(crate) fn write(&self, out: &mut Writer<'_>) {
         [self.sum, self.configurations, self.most].into_iter().for_each(|n| out.number(n));
     }
 
-    /// From an earlier process.
+    /// Reads it from an earlier process.
     pub(crate) fn read(input: &mut Reader<'_>) -> Result<Occupied, Damaged> {
         Ok(Occupied { sum: input.number()?, configurations: input.number()?, most: input.number()? })
     }
 
-    /// Counts all of another count.
+    /// Adds another count.
     pub(crate) fn add(&mut self, other: Occupied) {
         self.sum += other.sum;
         self.configurations += other.configurations;
@@ -278,31 +279,32 @@ impl Serialize for Occupied {
 
 /// An observer of a search.
 pub trait Watch: Sync {
-    /// Called now and then.
+    /// Called at intervals with the present progress.
     fn progress(&self, _now: &Progress) {}
 
-    /// Called when a target is decided while the search for others goes on.
+    /// Called when a target is decided while the search for others continues.
     fn found(&self, _target: usize, _verdict: &Verdict) {}
 
-    /// Saves the state of the search, so that it can be resumed; for engines that support it.
+    /// Returns the storage for the state of the search, if it is to be saved; for engines that
+    /// support it.
     fn keeper(&self) -> Option<&dyn Keeper> {
         None
     }
 }
 
-/// Any closure can watch: `&|now: &Progress| …`.
+/// Any closure is an observer: `&|now: &Progress| …`.
 impl<F: Fn(&Progress) + Sync> Watch for F {
     fn progress(&self, now: &Progress) {
         self(now);
     }
 }
 
-/// How far a search has come.
+/// The progress of a search.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// The engine.
     pub engine: &'static str,
-    /// What it is doing, e.g. `3 threads`.
+    /// The present phase, e.g. `3 threads`.
     pub phase: String,
     /// Configurations stored so far.
     pub configurations: u64,
@@ -319,7 +321,7 @@ impl Watch for Quiet<'_> {
     }
 }
 
-/// Watches nothing.
+/// An observer that ignores everything.
 #[derive(Debug)]
 pub struct Silent;
 

@@ -1,9 +1,8 @@
-//! What a search asks its model: the steps of each thread state once, over small numbers for the
-//! states that it meets.
+//! The interface of searches to their model: lists the steps of each thread state once, and numbers
+//! the states that occur.
 //!
-//! Searches differ in what they make of the steps, and keep that. Putting the question, numbering
-//! states, remembering that a list was incomplete and counting the work is the same for all of
-//! them, and is here.
+//! Searches differ in how they store steps. Listing them, numbering states, recording incomplete
+//! lists and counting the work is common to all, and is done here.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -14,9 +13,9 @@ use throng_model::singles::LISTING;
 use throng_model::verdict::Unknown;
 use throng_model::{Bag, Config, Incomplete, Local, Model, Shared, Step};
 
-/// The states that a search has met, and what asking about them has brought.
+/// The states that a search has met, and the status of their lists.
 pub struct Listing {
-    /// What is asked.
+    /// The model.
     pub model: Arc<dyn Model>,
     /// The shared states met.
     pub shared: Ids<Shared>,
@@ -29,12 +28,12 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Nothing asked yet.
+    /// Creates an empty listing.
     pub fn new(model: Arc<dyn Model>) -> Listing {
         Listing { model, shared: Ids::default(), locals: Ids::default(), work: 0, incomplete: None }
     }
 
-    /// The steps that a thread at `l` leads in `s`.
+    /// Returns the steps that a thread at `l` leads in `s`.
     pub fn led_by(&mut self, s: u32, l: u32) -> Vec<Step> {
         let mut steps = Vec::new();
         let listed = self.model.post(self.shared.value(s), self.locals.value(l), &mut steps);
@@ -42,7 +41,7 @@ impl Listing {
         steps
     }
 
-    /// The steps in `s` that take no thread.
+    /// Returns the steps in `s` that take no thread.
     pub fn without_leader(&mut self, s: u32) -> Vec<Step> {
         let mut steps = Vec::new();
         let listed = self.model.post_shared(self.shared.value(s), &mut steps);
@@ -50,8 +49,8 @@ impl Listing {
         steps
     }
 
-    /// What may become of a bystander at `l` of a step that moves bystanders, each once; `None`: it
-    /// vanishes.
+    /// Returns the fates of a bystander at `l` of a step that moves bystanders, each once; `None`:
+    /// it vanishes.
     pub fn fates(&mut self, step: &Step, l: u32) -> Vec<Option<Local>> {
         let mut fates = Vec::new();
         let listed = self.model.bystander(step, self.locals.value(l), &mut fates);
@@ -61,24 +60,23 @@ impl Listing {
         fates
     }
 
-    /// A configuration in the model's states.
+    /// Converts a configuration to the model's states.
     pub fn config(&self, s: u32, entries: &[(u32, u32)]) -> Config {
         Config::new(self.shared.value(s), entries.iter().map(|&(l, n)| (self.locals.value(l), n)).collect())
     }
 
-    /// Whether all lists were complete so far; if not, nothing that was not found can be called
+    /// Returns an error unless all lists were complete so far: then nothing can be proved
     /// unreachable.
     pub fn complete(&self) -> Result<(), Unknown> {
         self.incomplete.clone().map_or(Ok(()), |why| Err(why.into()))
     }
 
-    /// Counts work of another kind, in ticks.
+    /// Adds other work, in ticks.
     pub fn add_work(&mut self, ticks: u32) {
         self.work = self.work.saturating_add(ticks);
     }
 
-    /// How much work it was since this was last asked, in ticks: a statement may have thousands of
-    /// cases.
+    /// Returns the work since the last call, in ticks: a statement may have thousands of cases.
     pub fn take_work(&mut self) -> u32 {
         std::mem::take(&mut self.work)
     }
@@ -91,7 +89,7 @@ impl Listing {
     }
 }
 
-/// The entries of a bag over small numbers, sorted.
+/// Returns the entries of a bag over small numbers, sorted.
 pub fn entries(bag: &Bag, mut id: impl FnMut(Local) -> u32) -> Vec<(u32, u32)> {
     let mut entries: Vec<(u32, u32)> = bag.entries().iter().map(|&(l, n)| (id(l), n)).collect();
     entries.sort_unstable();
@@ -112,7 +110,7 @@ impl<W> Default for Ids<W> {
 }
 
 impl<W: Copy + Eq + Hash> Ids<W> {
-    /// The id of `value`, and whether it is new.
+    /// Returns the id of `value`, and whether it is new.
     pub fn intern(&mut self, value: W) -> (u32, bool) {
         let next = self.values.len() as u32;
         let id = *self.ids.entry(value).or_insert(next);
@@ -122,17 +120,17 @@ impl<W: Copy + Eq + Hash> Ids<W> {
         (id, id == next)
     }
 
-    /// All values, by their ids.
+    /// Returns all values, by id.
     pub fn values(&self) -> &[W] {
         &self.values
     }
 
-    /// The same, without the ids.
+    /// Returns all values without the ids.
     pub fn into_values(self) -> Vec<W> {
         self.values
     }
 
-    /// The value of an id.
+    /// Returns the value of an id.
     pub fn value(&self, id: u32) -> W {
         self.values[id as usize]
     }

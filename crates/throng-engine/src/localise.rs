@@ -1,14 +1,14 @@
-//! Localisation with refinement: decides about a program with few of its variables.
+//! Localisation with refinement: decides questions about a program with few of its variables.
 //!
-//! Each bad configuration starts with the variables that it is about and the locks around them;
-//! everything else is left open, and places that then do the same are merged
-//! ([`throng_model::localisation`]). If pairs of threads, or backward search, show that the smaller
-//! model is safe, so is the program.
+//! Each bad configuration starts with the variables that it mentions and the locks around them.
+//! Everything else is left open, and places that are then equivalent are merged
+//! ([`throng_model::localisation`]). If views of thread pairs, or backward search, show that the
+//! smaller model is safe, so is the program.
 //!
-//! What the smaller model can reach says nothing about the program. But a run of it says where to
-//! look: it is followed in the program (`follow`), and either a run of the program is found, which
-//! the checker replays, or what stood in the way names the variables to add. If it names none,
-//! those are added on which the kept ones depend, until there is an answer or there are no more.
+//! A run of the smaller model need not be one of the program. It is followed in the program
+//! (`follow`): either that yields a run of the program, which the checker replays, or the blocked
+//! conditions name the variables to add. If there are none, the variables that the kept ones depend
+//! on are added, until there is an answer or there are no more.
 
 mod follow;
 mod places;
@@ -34,25 +34,25 @@ use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Certificate, LocalProof, Trace, Unknown, Verdict};
 use throng_model::{Config, Local, Model};
 
-/// Ticks of the first search for a run of a localised program, which is small as a rule.
+/// Ticks of the first search for a run of a localised program, which is usually small.
 const FIRST_SHARE: u64 = 1 << 12;
 
-/// How much more the next search gets.
+/// Ratio of the shares of two consecutive searches.
 const GROWTH: u64 = 4;
 
-/// A tick of `explicit` takes as long as about so many of `backward`.
+/// One tick of `explicit` costs about as much time as this many of `backward`.
 const SLOWNESS_OF_EXPLICIT: u64 = 16;
 
-/// Building a localised program costs a tick for so many edges.
+/// Number of edges per tick in building a localised program.
 const EDGES_PER_TICK: usize = 16;
 
-/// The engine `localise`. It resumes if it is asked about the same target of the same model again.
+/// The engine `localise`. It resumes if it is called with the same target of the same model again.
 #[derive(Debug, Default)]
 pub struct Localise {
     begun: Mutex<Vec<Begun>>,
 }
 
-/// How far a target has been decided.
+/// The state of a target whose decision was interrupted.
 struct Begun {
     model: Arc<dyn Model>,
     target: Target,
@@ -64,7 +64,7 @@ struct Begun {
 struct Progress {
     open: VecDeque<Part>,
     proofs: Vec<LocalProof>,
-    /// Why some part is given up.
+    /// Why some part was given up.
     stuck: Option<Unknown>,
 }
 
@@ -80,7 +80,7 @@ impl Localise {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known about a target, if it was begun.
+    /// Returns the progress on a target, if it was begun.
     fn resume(&self, problem: &Problem, target: &Target) -> Option<Progress> {
         let mut begun = self.begun();
         let same = |b: &Begun| Arc::ptr_eq(&b.model, &problem.model) && b.target == *target;
@@ -137,7 +137,7 @@ struct Search<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Some bad configurations, and what is kept to decide about them.
+/// Some bad configurations, and the variables kept to decide them.
 struct Part {
     target: Target,
     /// The places of their threads, sorted.
@@ -145,37 +145,37 @@ struct Part {
     kept: Variables,
 }
 
-/// What one look at a part shows.
-enum Seen {
+/// The result of one attempt at a part.
+enum Attempt {
     Proof(LocalProof),
     Run(Trace),
-    /// With these variables more may be seen.
-    Less(Variables),
+    /// The attempt failed; these variables may suffice.
+    Failed(Variables),
 }
 
-/// What the localised problem shows.
-enum Shown {
+/// The result for the localised problem.
+enum Solution {
     Proof(Certificate),
     Run(Trace),
     Nothing,
 }
 
 impl Search<'_> {
-    /// A proof for each bad configuration of the target, or a run to one.
+    /// Returns a proof for each bad configuration of the target, or a run to one.
     fn decide(&self, progress: &mut Progress, statistics: &mut Statistics) -> Result<Verdict, Unknown> {
         let mut ticker = Ticker::new(self.limits);
         let cost = self.dependences.accesses.len() / EDGES_PER_TICK;
-        // One look at each in turn: a part that needs many variables does not keep a bug in another
-        // from being found.
+        // Parts take turns, so that one that needs many variables does not delay the discovery of a
+        // bug in another.
         while let Some(part) = progress.open.front_mut() {
             ticker.ticks(cost as u32)?;
-            match self.look(part, statistics) {
-                Ok(Seen::Proof(proof)) => {
+            match self.attempt(part, statistics) {
+                Ok(Attempt::Proof(proof)) => {
                     progress.proofs.push(proof);
                     progress.open.pop_front();
                 }
-                Ok(Seen::Run(run)) => return Ok(Verdict::Unsafe(run)),
-                Ok(Seen::Less(kept)) => {
+                Ok(Attempt::Run(run)) => return Ok(Verdict::Unsafe(run)),
+                Ok(Attempt::Failed(kept)) => {
                     part.kept = kept;
                     progress.open.rotate_left(1);
                 }
@@ -192,10 +192,10 @@ impl Search<'_> {
         }
     }
 
-    /// Bad configurations by what they are about, with the locks around it.
+    /// Groups bad configurations by the variables they mention, and adds the locks around these.
     fn parts(&self, target: &Target) -> Vec<Part> {
-        // A part is about all bad configurations at its places: those at one place are answered
-        // together, and those with several threads all of them.
+        // A part covers all bad configurations at its places. So those at one place belong to one
+        // part, and if some have several threads, all do.
         let single = target.configs.iter().all(|bad| bad.threads.size() < 2);
         let mut by_places: BTreeMap<Vec<u32>, (Variables, Vec<Config>)> = BTreeMap::new();
         for bad in &target.configs {
@@ -214,12 +214,12 @@ impl Search<'_> {
             points.sort_unstable();
             points.dedup();
             kept.extend(self.dependences.locks(&kept, &points));
-            Part { target: Target::covering(target.name.clone(), configs), points, kept }
+            Part { target: target.with_configs(configs), points, kept }
         };
         groups.into_iter().map(part).collect()
     }
 
-    /// Where the threads of a configuration are.
+    /// Returns the places of the threads of a configuration.
     fn places(&self, config: &Config) -> Vec<u32> {
         let mut found: Vec<u32> =
             config.threads.entries().iter().map(|&(l, _)| self.states.local_cube(l).0).collect();
@@ -228,23 +228,23 @@ impl Search<'_> {
         found
     }
 
-    /// A proof for some bad configurations, or a run to one, if what is kept suffices.
-    fn look(&self, part: &Part, statistics: &mut Statistics) -> Result<Seen, Unknown> {
+    /// Returns a proof for some bad configurations, or a run to one, if the kept variables suffice.
+    fn attempt(&self, part: &Part, statistics: &mut Statistics) -> Result<Attempt, Unknown> {
         let Part { target, points: bad, kept } = part;
         self.limits.check()?;
         if self.dependences.is_too_wide(kept) {
-            return self.more(kept).map(Seen::Less);
+            return self.extended(kept).map(Attempt::Failed);
         }
         let places =
             Places { dependences: &self.dependences, states: self.states, kept, live: &self.live, bad };
         let map = places.localisation();
         let (problem, smaller) = localise(self.problem, target, &map).map_err(Unknown::Inconclusive)?;
-        let lacks = match self.ask(&problem, statistics)? {
-            Shown::Proof(proof) => {
+        let lacks = match self.solve(&problem, statistics)? {
+            Solution::Proof(proof) => {
                 let at = bad.iter().map(|&p| self.place(p)).collect();
-                return Ok(Seen::Proof(LocalProof { map, at, proof }));
+                return Ok(Attempt::Proof(LocalProof { map, at, proof }));
             }
-            Shown::Run(run) => {
+            Solution::Run(run) => {
                 let follow = Follow {
                     problem: self.problem,
                     target,
@@ -255,20 +255,20 @@ impl Search<'_> {
                     limits: self.limits,
                 };
                 match follow.along(&run)? {
-                    Followed::Run(run) => return Ok(Seen::Run(run)),
+                    Followed::Run(run) => return Ok(Attempt::Run(run)),
                     Followed::Lacks(lacks) => lacks,
                 }
             }
-            Shown::Nothing => Variables::new(),
+            Solution::Nothing => Variables::new(),
         };
         match lacks.is_empty() {
-            true => self.more(kept).map(Seen::Less),
-            false => Ok(Seen::Less(kept.union(&lacks).copied().collect())),
+            true => self.extended(kept).map(Attempt::Failed),
+            false => Ok(Attempt::Failed(kept.union(&lacks).copied().collect())),
         }
     }
 
-    /// These variables and more.
-    fn more(&self, kept: &Variables) -> Result<Variables, Unknown> {
+    /// Returns these variables and more.
+    fn extended(&self, kept: &Variables) -> Result<Variables, Unknown> {
         let why = "neither a proof nor a run was found with the variables that the property depends on";
         self.dependences.grown(kept).ok_or_else(|| Unknown::Inconclusive(why.into()))
     }
@@ -277,39 +277,42 @@ impl Search<'_> {
         self.states.encode_local(point, &self.dependences.program.free_slots(point))
     }
 
-    /// Asks about the localised problem: pairs of threads prove, a short search looks for the
-    /// shortest run, and backward search does both; these two with growing shares.
-    fn ask(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Shown, Unknown> {
+    /// Decides the localised problem: pair views prove, a short search finds the shortest run, and
+    /// backward search does both; the last two alternate with growing shares.
+    fn solve(&self, problem: &Problem, statistics: &mut Statistics) -> Result<Solution, Unknown> {
         let store = Arc::new(FactStore::default());
-        let mut run = |engine: &dyn Algorithm, limits: &Limits| -> Result<Result<Shown, Unknown>, Unknown> {
-            let answer = engine.run(problem, limits, &Quiet(self.watch));
-            statistics.configurations += answer.statistics.configurations;
-            match answer.verdicts.into_iter().next() {
-                // A set as a search stored it is no part of a proof.
-                Some(Verdict::Safe(Certificate::Packed(_))) | None => Ok(Err(Unknown::Explored)),
-                Some(Verdict::Safe(proof)) => Ok(Ok(Shown::Proof(proof))),
-                Some(Verdict::Unsafe(run)) => Ok(Ok(Shown::Run(run))),
-                Some(Verdict::Unknown(
-                    why @ (Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled),
-                )) => Err(why),
-                // Its own share may be used up, or that of all.
-                Some(Verdict::Unknown(why)) => self.limits.check().map(|()| Err(why)),
-            }
-        };
-        if let Ok(shown) = run(&Pairs { store: store.clone() }, self.limits)? {
-            return Ok(shown);
+        let mut run =
+            |engine: &dyn Algorithm, limits: &Limits| -> Result<Result<Solution, Unknown>, Unknown> {
+                let answer = engine.run(problem, limits, &Quiet(self.watch));
+                statistics.configurations += answer.statistics.configurations;
+                match answer.verdicts.into_iter().next() {
+                    // A stored set of a search cannot be part of a proof.
+                    Some(Verdict::Safe(Certificate::Packed(_))) | None => {
+                        Ok(Err(Unknown::Inconclusive("the search gave no evidence that fits".into())))
+                    }
+                    Some(Verdict::Safe(proof)) => Ok(Ok(Solution::Proof(proof))),
+                    Some(Verdict::Unsafe(run)) => Ok(Ok(Solution::Run(run))),
+                    Some(Verdict::Unknown(
+                        why @ (Unknown::Time(_) | Unknown::Memory(_) | Unknown::Cancelled),
+                    )) => Err(why),
+                    // Either its own share is used up, or the whole.
+                    Some(Verdict::Unknown(why)) => self.limits.check().map(|()| Err(why)),
+                }
+            };
+        if let Ok(solution) = run(&Pairs { store: store.clone() }, self.limits)? {
+            return Ok(solution);
         }
         let explicit = Explicit { stop_at_first: true, ..Explicit::default() };
         let mut share = FIRST_SHARE;
         loop {
             let limits = |ticks: u64| self.limits.part().work(ticks);
-            if let Ok(shown) = run(&explicit, &limits(share))? {
-                return Ok(shown);
+            if let Ok(solution) = run(&explicit, &limits(share))? {
+                return Ok(solution);
             }
             match run(&Pruned { store: store.clone() }, &limits(share * SLOWNESS_OF_EXPLICIT))? {
-                Ok(shown) => return Ok(shown),
+                Ok(solution) => return Ok(solution),
                 Err(Unknown::Work) => share *= GROWTH,
-                Err(_) => return Ok(Shown::Nothing),
+                Err(_) => return Ok(Solution::Nothing),
             }
         }
     }

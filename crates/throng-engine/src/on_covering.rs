@@ -1,4 +1,4 @@
-//! Asks an engine only about targets that are upward closed: most engines know no others.
+//! Restricts an engine to upward-closed targets: most engines know no others.
 
 use super::{Algorithm, Answer, Progress, Watch};
 use crate::checkpoint::Keeper;
@@ -6,7 +6,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// An engine that knows nothing of formulas.
+/// Wraps an engine that does not know formulas.
 pub struct OnCovering(pub Box<dyn Algorithm + Send>);
 
 impl Algorithm for OnCovering {
@@ -23,7 +23,7 @@ impl Algorithm for OnCovering {
         let targets = places.iter().map(|&i| problem.targets[i].clone()).collect();
         let known = Problem { targets, ..problem.clone() };
         let mut all = self.0.run(&known, limits, &Numbered { places: &places, watch });
-        let why = "it answers questions that more threads cannot undo; `reachability` answers others";
+        let why = "it only decides upward-closed targets; use `reachability`";
         let refused = Verdict::Unknown(Unknown::NotForThisModel(why.into()));
         let mut verdicts = vec![refused; problem.targets.len()];
         let (mut by, mut fewest) = (vec![None; verdicts.len()], vec![false; verdicts.len()]);
@@ -37,7 +37,7 @@ impl Algorithm for OnCovering {
     }
 }
 
-/// Passes on what is found, with the number of the target in the whole problem.
+/// Passes on verdicts, with the number of the target in the whole problem.
 struct Numbered<'a> {
     places: &'a [usize],
     watch: &'a dyn Watch,

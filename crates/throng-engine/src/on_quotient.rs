@@ -8,7 +8,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Verdict;
 
-/// An engine that runs on the quotient.
+/// Runs an engine on the quotient.
 pub struct OnQuotient(pub Box<dyn Algorithm + Send>);
 
 impl Algorithm for OnQuotient {
@@ -34,13 +34,13 @@ pub fn run_on(
     let reduced = Problem { targets: problem.targets.clone(), ..quotient.problem.clone() };
     let mut answer = engine.run(&reduced, limits, &Lifting { quotient, watch });
     answer.verdicts = answer.verdicts.iter().map(|v| quotient.lift(v)).collect();
-    // Threads that the quotient removes count again in the original, so a minimal thread count need
-    // not stay minimal.
+    // Threads that the quotient removes count in the original, so the least number of threads may
+    // differ.
     answer.fewest.fill(false);
     answer
 }
 
-/// Passes on what is found, lifted.
+/// Passes on verdicts, lifted.
 struct Lifting<'a> {
     quotient: &'a Quotient,
     watch: &'a dyn Watch,

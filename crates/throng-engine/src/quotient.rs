@@ -1,12 +1,12 @@
-//! Quotients: which states of a model are merged or skipped, and how verdicts about the quotient
-//! are lifted to the original.
+//! Quotients: chooses the states of a model that are merged or skipped, and lifts verdicts about
+//! the quotient to the original.
 //!
 //! Bisimilar local states are merged (`equivalent`).
 //!
 //! Thread-transition systems made from nets or from programs are full of shared states that exist
 //! only between two halves of one move. A state is skipped ([`QuotientModel`]) if that does not
-//! increase the number of steps: if it has `i` steps in and `o` steps out, `i·o ≤ i + o`. One
-//! without steps in or without steps out disappears.
+//! increase the number of steps: if it has `i` steps in and `o` steps out, `i·o ≤ i + o`. A state
+//! without steps in or without steps out is removed.
 
 mod equivalent;
 
@@ -24,26 +24,25 @@ use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, Taken, Trace, Unknown, Verdict};
 use throng_model::{Bag, Bystanders, Config, Incomplete, Local, Shared, Step, semantics};
 
-/// The quotient of a problem, and how verdicts are lifted back.
+/// The quotient of a problem, with the data to lift verdicts.
 pub struct Quotient {
     /// The quotient problem: same targets.
     pub problem: Problem,
     original: Problem,
     model: Arc<QuotientModel>,
     map: Arc<QuotientMap>,
-    /// States that threads leave by themselves, always, and the state that comes then.
+    /// States that threads always leave by themselves, with the next state.
     alias: FxHashMap<Local, Local>,
 }
 
-/// Runs longer than this are not written out: each of a million threads may have to take its own
-/// steps.
+/// Maximum length of an expanded run: each of a million threads may have to take its own steps.
 const MOST_STEPS: usize = 1 << 20;
 
-/// Paths longer than this are not made into one step.
+/// Maximum number of steps that are combined into one.
 const LONGEST: u32 = 64;
 
 impl Quotient {
-    /// The quotient problem, if it is smaller and found within the limits.
+    /// Returns the quotient problem, if it is smaller and found within the limits.
     pub fn of(problem: &Problem, limits: &Limits) -> Option<Quotient> {
         let listed = problem.model.listed()?;
         if problem.bound != Bound::Any || listed.iter().any(|s| s.others != Bystanders::Stay) {
@@ -55,7 +54,7 @@ impl Quotient {
         let equivalent = equivalent(listed, &named, &starts, limits).ok()?;
         let keep = starts.into_iter().chain(bad().map(|c| c.shared)).collect();
         let mut map = QuotientMap { skipped: Vec::new(), merged: equivalent.merged };
-        // Fewer steps are left between merged states, so more shared states are worth skipping.
+        // There are fewer steps between merged states, so it pays off to skip more shared states.
         let merged = map.merge_steps(listed);
         limits.check().ok()?;
         map.skipped = choose(&merged.passages(listed), &keep);
@@ -74,12 +73,12 @@ impl Quotient {
         })
     }
 
-    /// How many shared states are skipped.
+    /// Returns the number of skipped shared states.
     pub fn skipped(&self) -> usize {
         self.map.skipped.len()
     }
 
-    /// How many local states are merged.
+    /// Returns the number of merged local states.
     pub fn merged(&self) -> usize {
         self.map.merged.len()
     }
@@ -102,15 +101,15 @@ impl Quotient {
         }
     }
 
-    /// A run of the original, step by step, unless it is very long. If there were none, the checker
-    /// would say so.
+    /// Returns the run of the original, step by step, unless it is very long. The checker would
+    /// notice if it were not a run.
     fn expand(&self, trace: &Trace) -> Option<Trace> {
         let start = self.start(&trace.start);
         let mut run = Run { quotient: self, now: start.clone(), steps: Vec::new() };
         run.settle();
         for taken in &trace.steps {
             for mut options in self.model.options(&taken.step) {
-                // Equivalent states can do the same, so one of the steps is possible.
+                // Equivalent states have equivalent steps, so one of these is possible.
                 let there = |step: &&Step| step.from == run.now.shared && run.now.threads.covers(&step.take);
                 if let Some(step) = options.find(there) {
                     run.take(step);
@@ -121,7 +120,7 @@ impl Quotient {
         (run.steps.len() <= MOST_STEPS).then_some(Trace { start, steps: run.steps })
     }
 
-    /// An initial configuration of the original whose image is `start`.
+    /// Returns an initial configuration of the original whose image is `start`.
     fn start(&self, start: &Config) -> Config {
         let merge = |l: Local| self.map.merge_one(l);
         let more = |family: &Initial| {
@@ -137,7 +136,7 @@ impl Quotient {
     }
 }
 
-/// A run of the original model in the making.
+/// A run of the original model under construction.
 struct Run<'a> {
     quotient: &'a Quotient,
     now: Config,
@@ -147,7 +146,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn take(&mut self, step: &Step) {
         let mut after = Vec::new();
-        // Bystanders stay, so there is one way.
+        // Bystanders stay, so there is one successor.
         let fired = semantics::fire(&*self.quotient.original.model, &self.now, step, None, &mut after);
         if let (Some(after), Ok(())) = (after.pop(), fired) {
             self.now = after;
@@ -155,7 +154,7 @@ impl Run<'_> {
         }
     }
 
-    /// Moves all threads on that the quotient identifies with a later state.
+    /// Moves all threads that the quotient identifies with a later state to that state.
     fn settle(&mut self) {
         let alias = &self.quotient.alias;
         while self.steps.len() <= MOST_STEPS
@@ -176,23 +175,22 @@ impl Run<'_> {
     }
 }
 
-/// How steps lead from shared state to shared state while states are skipped one after another.
-/// States are numbered in their order.
+/// The steps between shared states while states are skipped one after another. States are numbered
+/// in order.
 #[derive(Default)]
 struct Passages {
-    /// How many steps lead from one state to another, and how many steps the longest of them is
-    /// made of.
+    /// The number of steps from one state to another, and the length of the longest of them.
     between: FxHashMap<(usize, usize), (u64, u32)>,
     states: Vec<State>,
 }
 
 #[derive(Clone, Default)]
 struct State {
-    /// Where steps come from, each once. Those that are skipped by now are among them.
+    /// The predecessors, each once, including skipped ones.
     before: SmallVec<[usize; 2]>,
-    /// Where steps lead, likewise.
+    /// The successors, likewise.
     after: SmallVec<[usize; 2]>,
-    /// How many of each are not skipped.
+    /// The numbers of steps in and out, without those of skipped states.
     ins: u64,
     outs: u64,
     skipped: bool,
@@ -200,7 +198,7 @@ struct State {
 }
 
 impl Passages {
-    /// Adds `n` ways from `a` to `b`, of up to so many steps.
+    /// Adds `n` steps from `a` to `b`, each made of up to `length` original ones.
     fn add(&mut self, a: usize, b: usize, n: u64, length: u32) {
         let between = self.between.entry((a, b)).or_insert_with(|| {
             self.states[a].after.push(b);
@@ -212,7 +210,7 @@ impl Passages {
         *between = (between.0.saturating_add(n), between.1.max(length));
     }
 
-    /// The neighbours in `list` that are not skipped, with the ways to them.
+    /// Returns the neighbours in `list` that are not skipped, with the steps to them.
     fn around(
         &self,
         list: &[usize],
@@ -222,10 +220,12 @@ impl Passages {
         there.map(|&s| (s, self.between[&ways(s)])).map(|(s, (n, length))| (s, n, length)).collect()
     }
 
-    /// Skips a state if that does not make more steps or very long ones; the states around it.
+    /// Skips a state, unless that increases the number of steps or creates very long ones. Returns
+    /// its neighbours.
     fn skip(&mut self, m: usize) -> Option<SmallVec<[usize; 4]>> {
         let state = &self.states[m];
-        // First by the number of neighbours, which is known: a hub comes up again and again.
+        // The number of neighbours is known and rules out most hubs, which are tried again and
+        // again.
         if grows(state.ins, state.outs) || self.between.contains_key(&(m, m)) {
             return None;
         }
@@ -247,7 +247,7 @@ impl Passages {
     }
 }
 
-/// The shared states to pass through.
+/// Returns the shared states to skip.
 fn choose(steps: &[(Shared, Shared)], keep: &HashSet<Shared>) -> Vec<Shared> {
     let mut names: Vec<Shared> = steps.iter().flat_map(|&(from, to)| [from, to]).collect();
     names.sort_unstable();
@@ -274,7 +274,8 @@ fn choose(steps: &[(Shared, Shared)], keep: &HashSet<Shared>) -> Vec<Shared> {
     skipped
 }
 
-/// Whether passing through a state with so many steps in and out would make more steps.
+/// Returns whether skipping a state with this many steps in and out would increase the number of
+/// steps.
 fn grows(ins: u64, outs: u64) -> bool {
     ins.saturating_mul(outs) > ins.saturating_add(outs)
 }
@@ -291,12 +292,12 @@ mod tests {
             choose(&steps, &keep).into_iter().map(|s| s.0).collect()
         };
         assert_eq!(skipped(&[(0, 1), (1, 2), (2, 0)], &[0]), [1, 2]);
-        // Two ways in and three out would be six.
+        // Two steps in and three out would become six.
         let hub = [(0, 5), (1, 5), (5, 0), (5, 1), (5, 2), (2, 0), (2, 1)];
         assert_eq!(skipped(&hub, &[0, 1, 2]), [0; 0]);
-        // The same where the ways are parallel.
+        // The same holds for parallel steps.
         assert_eq!(skipped(&[(0, 5), (0, 5), (5, 1), (5, 1), (5, 1)], &[0, 1]), [0; 0]);
-        // What leads to itself stays.
+        // A state with a step to itself is not skipped.
         assert_eq!(skipped(&[(0, 3), (3, 5), (5, 0), (5, 4), (4, 4)], &[0]), [3, 5]);
     }
 }

@@ -1,14 +1,14 @@
-//! What can be reached in a net, exactly: targets may ask for few tokens as well as for many, and
-//! for markings at which nothing can move.
+//! Exact reachability in nets: targets may require few tokens as well as many, or markings at which
+//! no transition is enabled.
 //!
-//! First on the net itself, then on smaller nets that reach the same where it matters (`reduce`),
-//! in rounds that grow: walks, at random or towards a target, find runs (`walk`); few of the places
-//! may be enough for a proof (`project`); flows (`flows`) and the state equation with traps refute
-//! what contradicts them, case by case (`equation`), or say how often each transition fires, and
-//! orders of these are tried (`follow`); exhaustive search finds the shortest runs, and decides
-//! everything if it ends (`explore`); search best first goes where the state equation says that the
-//! target is close (`aim`). All evidence stands for itself: a run, a refutation, or the closed set
-//! of all that can be reached.
+//! The engine works first on the net itself, then on smaller nets that reach the same where it
+//! matters (`reduce`), in rounds of growing budgets. Walks, at random or towards a target, find
+//! runs (`walk`). A few places may suffice for a proof (`project`). Flows (`flows`) and the state
+//! equation with traps refute a target, case by case (`equation`), or say how often each transition
+//! fires, and orders of these firings are tried (`follow`). Exhaustive search finds the shortest
+//! runs, and decides everything if it ends (`explore`). Best-first search goes where the state
+//! equation estimates the target to be close (`aim`). All evidence is self-contained: a run, a
+//! refutation, or the closed set of reachable markings.
 
 mod aim;
 mod equation;
@@ -25,48 +25,49 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
 use self::aim::aim;
-use self::equation::Said;
+use self::equation::EquationResult;
 use self::explore::explore;
 use self::flows::Flow;
 use self::follow::follow;
 use self::net::{Formula, Net};
 use self::project::{Projected, project};
 use self::reduce::Smaller;
-use self::walk::{Choice, Lookout, Random, Walker, Wanted, walk};
+use self::walk::{Choice, Lookout, Walker, Wanted, walk};
 use super::{Algorithm, Answer, Progress, Statistics, Watch};
 use throng_model::Local;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
 use throng_model::problem::{Asks, Bound, Problem, Target};
+use throng_model::random::Random;
 use throng_model::verdict::{Certificate, Unknown, Verdict};
 
 /// The engine `reachability`.
 #[derive(Debug, Default)]
 pub struct Reachability {
     /// Targets that the state equation does not refute, by name and number of places of the net: it
-    /// need not be asked again when the search is resumed with a larger share of work.
-    asked: Mutex<BTreeMap<(String, usize), Asked>>,
-    /// The places of the net that was asked about last, and its flows.
+    /// need not be solved again when the search is resumed with a larger share of work.
+    equations: Mutex<BTreeMap<(String, usize), EquationState>>,
+    /// The flows of the most recent net, with its places.
     flows: Mutex<Option<KnownFlows>>,
 }
 
-/// Places, and the flows of the net that has them; none: there are too many.
+/// Places, and the flows of the net that has them; `None`: there are too many.
 type KnownFlows = (Vec<Local>, Option<Arc<Vec<Flow>>>);
 
-/// What the state equation said.
+/// The result of the state equation for a target.
 #[derive(Debug)]
-struct Asked {
-    /// In so many slices of time; more would not help if these are `u32::MAX`.
+struct EquationState {
+    /// The budget spent, in slices of time; `u32::MAX` if a larger one would not help.
     patience: u32,
-    /// A case that is possible, or at least not refuted; without comparisons none is known.
+    /// A case that is possible, or at least not refuted; empty if none is known.
     case: Vec<(Sum, i64)>,
 }
 
-/// For each largest value that a problem asks for, what the state equation allows at most; nothing
-/// rests on it.
+/// Returns, for each largest value that a problem asks for, the largest one that the state equation
+/// allows. Nothing relies on it.
 pub fn largest_allowed(problem: &Problem, limits: &Limits) -> Vec<Option<i64>> {
     let net = Net::new(problem).ok();
-    let sums = problem.targets.iter().filter_map(|t| match t.formula.as_ref().map(|f| &f.asks) {
+    let sums = problem.targets.iter().filter_map(|t| match t.asks() {
         Some(Asks::Largest(sum)) => Some(sum),
         _ => None,
     });
@@ -75,25 +76,27 @@ pub fn largest_allowed(problem: &Problem, limits: &Limits) -> Vec<Option<i64>> {
     sums.map(most).collect()
 }
 
-/// Steps of the walks of the first round, for each target.
+/// Number of steps of the walks of the first round, for each target.
 const FIRST_STEPS: usize = 20_000;
 
-/// Markings that the first exhaustive search may store.
+/// Maximum number of markings of the first exhaustive search.
 const FIRST_MARKINGS: usize = 20_000;
 
 impl Reachability {
-    /// Whether it can answer questions about this problem.
+    /// Returns whether the engine can answer questions about this problem.
     pub fn takes(problem: &Problem) -> bool {
         Net::new(problem).is_ok()
     }
 
-    /// Comparisons that would hold at a target, in a case that the state equation does not refute.
+    /// Returns the comparisons that hold at a target, in a case that the state equation does not
+    /// refute.
     fn case(&self, net: &Net, target: &Target) -> Option<Vec<(Sum, i64)>> {
-        let case = self.asked.lock().ok()?.get(&(target.name.clone(), net.places.len()))?.case.clone();
+        let case = self.equations.lock().ok()?.get(&(target.name.clone(), net.places.len()))?.case.clone();
         Some(case).filter(|case| !case.is_empty())
     }
 
-    /// The flows of a net, if they can be found; places are numbered alike where they are the same.
+    /// Returns the flows of a net, if they can be computed; nets with the same places number them
+    /// alike.
     fn flows(&self, net: &Net) -> Option<Arc<Vec<Flow>>> {
         let mut known = self.flows.lock().ok()?;
         if known.as_ref().is_none_or(|(places, _)| *places != net.places) {
@@ -102,9 +105,9 @@ impl Reachability {
         known.as_ref()?.1.clone()
     }
 
-    fn note(&self, net: &Net, target: &Target, said: Asked) {
-        if let Ok(mut asked) = self.asked.lock() {
-            asked.insert((target.name.clone(), net.places.len()), said);
+    fn note(&self, net: &Net, target: &Target, state: EquationState) {
+        if let Ok(mut known) = self.equations.lock() {
+            known.insert((target.name.clone(), net.places.len()), state);
         }
     }
 }
@@ -140,7 +143,7 @@ struct Search<'a> {
     verdicts: Vec<Option<Verdict>>,
     statistics: Statistics,
     problem: &'a Problem,
-    /// If the problem is about a smaller net: that, and the original one.
+    /// If the problem is about a smaller net: that net, and the original one.
     lifting: Option<(&'a Smaller, &'a Net<'a>)>,
     limits: &'a Limits,
     watch: &'a dyn Watch,
@@ -149,14 +152,15 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, net: &Net, engine: &Reachability) -> Result<(), Unknown> {
         self.decide_at_start(net);
-        // What is easy needs no smaller net: its evidence is about the net itself, and its runs are
-        // short.
+        // Easy targets need no smaller net: their evidence is about the net itself, and their runs
+        // are short.
         if self.round(net, engine, 0)? || self.open().is_empty() {
             return Ok(());
         }
-        // Each alone may have a smaller net than all together.
+        // A single target may have a smaller net than all of them together.
         let mut alone: BTreeMap<usize, Option<Smaller>> = BTreeMap::new();
-        // A net that is hardly smaller costs more than it saves: everything is asked again.
+        // A net that is hardly smaller costs more than it saves, because everything is computed
+        // again.
         let worthwhile = |smaller: &Smaller, size: usize| smaller.transitions() < size - size / 8;
         let together = Smaller::new(self.problem, &self.open(), self.limits)?
             .filter(|smaller| worthwhile(smaller, net.needs.len()));
@@ -184,7 +188,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// One round on a smaller net; whether everything was seen.
+    /// Performs one round on a smaller net. Returns whether everything reachable was explored.
     fn on_smaller(
         &mut self,
         smaller: &Smaller,
@@ -209,7 +213,7 @@ impl Search<'_> {
         complete
     }
 
-    /// One round; whether everything was seen.
+    /// Performs one round. Returns whether everything reachable was explored.
     fn round(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<bool, Unknown> {
         let steps = FIRST_STEPS.saturating_mul(3usize.saturating_pow(round));
         let markings = FIRST_MARKINGS.saturating_mul(5usize.saturating_pow(round));
@@ -217,7 +221,7 @@ impl Search<'_> {
         self.project(net, markings / 8)?;
         let patience = equation::patience(round);
         self.refute_by_flows(net, engine, patience / 2)?;
-        self.refute(net, engine, &self.not_asked(net, engine, patience), None, patience)?;
+        self.refute(net, engine, &self.unsolved(net, engine, patience), None, patience)?;
         self.follow(net, engine, round)?;
         if self.explore(net, markings)? || self.open().is_empty() {
             return Ok(true);
@@ -238,7 +242,7 @@ impl Search<'_> {
     }
 
     fn open(&self) -> Vec<usize> {
-        let largest = |t: &Target| matches!(t.formula.as_ref().map(|f| &f.asks), Some(Asks::Largest(_)));
+        let largest = |t: &Target| matches!(t.asks(), Some(Asks::Largest(_)));
         let open = |i: &usize| self.verdicts[*i].is_none() && !largest(&self.problem.targets[*i]);
         (0..self.verdicts.len()).filter(open).collect()
     }
@@ -260,17 +264,17 @@ impl Search<'_> {
         }
     }
 
-    /// Walks of about so many steps for each target.
+    /// Walks about this many steps for each target.
     fn walk(&mut self, net: &Net, steps: usize, round: u32) -> Result<(), Unknown> {
         let first = Walker::new(net);
-        let mut random = Random(u64::from(round));
+        let mut random = Random::new(u64::from(round));
         let mut ticker = Ticker::new(self.limits);
         for &open in &self.open() {
             if self.verdicts[open].is_some() {
                 continue;
             }
             let mut left = steps;
-            // Short walks first: their runs are short, too.
+            // Short walks come first, because their runs are short, too.
             let mut most = 64;
             while left > 0 {
                 let wanted = self.wanted(net);
@@ -297,9 +301,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Asks flows about targets about which less than this was asked.
+    /// Applies flows to targets to which they were applied with a smaller budget, if at all.
     fn refute_by_flows(&mut self, net: &Net, engine: &Reachability, patience: u32) -> Result<(), Unknown> {
-        let open = self.not_asked(net, engine, patience);
+        let open = self.unsolved(net, engine, patience);
         if open.is_empty() {
             return Ok(());
         }
@@ -307,16 +311,17 @@ impl Search<'_> {
         self.refute(net, engine, &open, Some(&flows), patience)
     }
 
-    /// Targets about which less than this was asked.
-    fn not_asked(&self, net: &Net, engine: &Reachability, patience: u32) -> Vec<usize> {
-        let asked = |i: &usize| {
+    /// Returns the targets for which the state equation was solved with a smaller budget, if at
+    /// all.
+    fn unsolved(&self, net: &Net, engine: &Reachability, patience: u32) -> Vec<usize> {
+        let solved = |i: &usize| {
             let key = (self.problem.targets[*i].name.clone(), net.places.len());
-            engine.asked.lock().is_ok_and(|all| all.get(&key).is_some_and(|a| a.patience >= patience))
+            engine.equations.lock().is_ok_and(|all| all.get(&key).is_some_and(|a| a.patience >= patience))
         };
-        self.open().into_iter().filter(|i| !asked(i)).collect()
+        self.open().into_iter().filter(|i| !solved(i)).collect()
     }
 
-    /// Asks the state equation, or flows, about these targets.
+    /// Applies the state equation, or flows, to these targets.
     fn refute(
         &mut self,
         net: &Net,
@@ -329,12 +334,14 @@ impl Search<'_> {
             let target = &self.problem.targets[i];
             self.progress("state equation", 0);
             match equation::refute(net, flows, self.problem, target, patience, self.limits)? {
-                Said::Refuted(refutation) => {
+                EquationResult::Refuted(refutation) => {
                     let certificate = Certificate::Refutation(Arc::new(refutation));
                     self.decide(i, Verdict::Safe(certificate));
                 }
-                Said::Possible(case) => engine.note(net, target, Asked { patience: u32::MAX, case }),
-                Said::Nothing(case) => engine.note(net, target, Asked { patience, case }),
+                EquationResult::Possible(case) => {
+                    engine.note(net, target, EquationState { patience: u32::MAX, case })
+                }
+                EquationResult::Undecided(case) => engine.note(net, target, EquationState { patience, case }),
             }
         }
         Ok(())
@@ -342,7 +349,7 @@ impl Search<'_> {
 
     /// Follows the solutions of the state equation.
     fn follow(&mut self, net: &Net, engine: &Reachability, round: u32) -> Result<(), Unknown> {
-        let mut random = Random(u64::from(round) << 32);
+        let mut random = Random::new(u64::from(round) << 32);
         for one in self.wanted(net) {
             let Some(case) = engine.case(net, &self.problem.targets[one.target]) else { continue };
             self.progress("state equation", 0);
@@ -368,7 +375,7 @@ impl Search<'_> {
 
     /// Searches the net with few of its places.
     fn project(&mut self, net: &Net, most: usize) -> Result<(), Unknown> {
-        // A bound counts the tokens that are left out as well.
+        // A bound counts the tokens on removed places as well.
         if self.problem.bound != Bound::Any {
             return Ok(());
         }
@@ -386,7 +393,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Searches exhaustively; whether everything was seen.
+    /// Searches exhaustively. Returns whether everything reachable was explored.
     fn explore(&mut self, net: &Net, most: usize) -> Result<bool, Unknown> {
         let wanted = self.wanted(net);
         if wanted.is_empty() {

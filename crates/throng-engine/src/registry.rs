@@ -20,7 +20,6 @@ use crate::karp_miller::KarpMiller;
 use crate::localise::Localise;
 use crate::on_covering::OnCovering;
 use crate::on_quotient::OnQuotient;
-use crate::pdr::Pdr;
 use crate::reachability::Reachability;
 #[cfg(feature = "symbolic")]
 use crate::symbolic::Symbolic;
@@ -36,7 +35,7 @@ use crate::views::{ByTriples, Pairs, Views};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Engine {
-    /// The portfolio: several of the others side by side.
+    /// The portfolio: several of the others in turn or in parallel.
     #[default]
     Auto,
     /// Forward, breadth first, over counted threads.
@@ -49,8 +48,6 @@ pub enum Engine {
     Guided,
     /// Backward over upward-closed sets.
     Backward,
-    /// The same, level by level, with generalised elements.
-    Pdr,
     /// Pair views and triple views.
     Views,
     /// Proofs and runs with few of a program's variables.
@@ -65,20 +62,20 @@ pub enum Engine {
     Symbolic,
 }
 
-/// How an engine searches. An engine ignores what does not concern it.
+/// Settings of a search. An engine ignores those that do not concern it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Settings {
-    /// How many processor cores to use; with one, the search is deterministic.
+    /// Number of processor cores to use; with one, the search is deterministic.
     pub jobs: usize,
-    /// Without a thread bound: give up looking for a bug beyond this many threads.
+    /// Without a thread bound: maximum number of threads in the search for a bug.
     pub max_threads: Option<u32>,
-    /// Stop as soon as one target is reached; the others stay unknown.
+    /// True to stop as soon as one target is reached; the others stay unknown.
     pub stop_at_first: bool,
-    /// Partial-order reduction, where the model allows it. A proof found with it cannot be written
-    /// as a certificate.
+    /// Enables partial-order reduction, where the model allows it. A proof found with it cannot be
+    /// written as a certificate.
     pub partial_order: bool,
-    /// Search a smaller quotient of the problem, where there is one.
+    /// True to search a smaller quotient of the problem, where there is one.
     pub quotient: bool,
 }
 
@@ -89,7 +86,7 @@ impl Default for Settings {
 }
 
 impl Engine {
-    /// Every engine of this build.
+    /// The engines of this build.
     pub const ALL: &'static [Engine] = &[
         Engine::Auto,
         Engine::Explicit,
@@ -97,7 +94,6 @@ impl Engine {
         Engine::Equations,
         Engine::Guided,
         Engine::Backward,
-        Engine::Pdr,
         Engine::Views,
         Engine::Localise,
         Engine::Reachability,
@@ -107,7 +103,7 @@ impl Engine {
         Engine::Symbolic,
     ];
 
-    /// Its name, as the command line and [`FromStr`] take it.
+    /// Returns its name, as the command line and [`FromStr`] take it.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Auto => "auto",
@@ -116,7 +112,6 @@ impl Engine {
             Engine::Equations => "equations",
             Engine::Guided => "guided",
             Engine::Backward => "backward",
-            Engine::Pdr => "pdr",
             Engine::Views => "views",
             Engine::Localise => "localise",
             Engine::Reachability => "reachability",
@@ -127,10 +122,10 @@ impl Engine {
         }
     }
 
-    /// What it does, in a line.
+    /// Returns a description in one line.
     pub fn description(self) -> &'static str {
         match self {
-            Engine::Auto => "Several of the others side by side; the first checked answer wins",
+            Engine::Auto => "Several of the others in turn or in parallel; the first checked answer wins",
             Engine::Explicit => {
                 "Breadth-first over counted threads: decides questions with a thread bound; without it, hunts bugs with 1, 2, 3, … threads"
             }
@@ -146,17 +141,14 @@ impl Engine {
             Engine::Backward => {
                 "Backward from the target over upward-closed sets: any number of threads, with signals and broadcasts"
             }
-            Engine::Pdr => {
-                "Property-directed reachability over upward-closed sets: any number of threads, with signals and broadcasts; generalises what it rules out"
-            }
             Engine::Views => {
-                "Which pairs of threads can occur together: proves safety, for any number of threads, often at once"
+                "Which pairs of threads can occur together: proves safety, for any number of threads, often immediately"
             }
             Engine::Localise => {
-                "Boolean programs with the few variables that matter, all others left open: proofs, and runs that are then followed in the program; more variables are added as needed"
+                "Boolean programs with only the relevant variables, all others left open: proofs, and runs that are then followed in the program; variables are added as needed"
             }
             Engine::Reachability => {
-                "What a net with one initial marking can reach, exactly: targets that ask for few tokens, deadlocks"
+                "Exact reachability in nets with one initial marking: targets with few tokens, deadlocks"
             }
             #[cfg(feature = "cluster")]
             Engine::Distributed => {
@@ -167,11 +159,11 @@ impl Engine {
         }
     }
 
-    /// The engine itself, ready to search.
+    /// Creates the engine.
     pub fn build(self, settings: &Settings) -> Box<dyn Algorithm + Send> {
         let engine = self.build_with(settings, &Arc::default());
         let engine: Box<dyn Algorithm + Send> = match self {
-            // These know formulas.
+            // These accept formulas.
             Engine::Auto | Engine::Reachability => return engine,
             // `explicit` finds shortest runs of the original, `symbolic` and `localise` are for
             // programs, and the portfolio decides for each of its engines.
@@ -186,7 +178,7 @@ impl Engine {
         Box::new(OnCovering(engine))
     }
 
-    /// The engine on the problem as it is, sharing `facts` with other engines.
+    /// Creates the engine for the problem as it is, sharing `facts` with other engines.
     pub fn build_with(self, settings: &Settings, facts: &Arc<FactStore>) -> Box<dyn Algorithm + Send> {
         let Settings { jobs, max_threads, stop_at_first, partial_order: por, .. } = *settings;
         let store = facts.clone();
@@ -201,7 +193,6 @@ impl Engine {
             Engine::Equations => Box::new(Equations { store, por, only_proves: false }),
             Engine::Guided => Box::new(Guided { store }),
             Engine::Backward => Box::new(Pruned { store }),
-            Engine::Pdr => Box::new(Pdr),
             Engine::Views => Box::new(Views { store }),
             Engine::Localise => Box::new(Localise::default()),
             #[cfg(feature = "cluster")]
@@ -214,15 +205,15 @@ impl Engine {
     }
 }
 
-/// The engines of the portfolio that prove, in the order in which they take turns. They share
-/// `facts`. Triple views come last, because they cost much more than pair views and seldom show
+/// Returns the proving engines of the portfolio, in the order in which they take turns. They share
+/// `facts`. Triple views come last, because they cost much more than pair views and seldom prove
 /// more.
 pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn Algorithm + Send>> {
     let store = || facts.clone();
     let mut engines: Vec<Box<dyn Algorithm + Send>> = vec![Box::new(Pairs { store: store() })];
     if problem.bound == Bound::Any {
         engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
-        // After the first turn of every refuter, because its own is long.
+        // Its first turn is long, so it comes after those of all refuters.
         if program_of(&*problem.model).is_some() {
             engines.push(Box::new(Localise::default()));
         }
@@ -232,7 +223,7 @@ pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn 
     engines
 }
 
-/// The engines of the portfolio that refute, in the order in which they take turns.
+/// Returns the refuting engines of the portfolio, in the order in which they take turns.
 pub(crate) fn refuters(
     settings: &Settings,
     bound: Bound,
@@ -258,7 +249,7 @@ impl FromStr for Engine {
         let found = Engine::ALL.iter().copied().find(|engine| engine.name() == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
-            format!("`{name}` is no engine; there are {}", names.join(", "))
+            format!("`{name}` is not an engine; the engines are {}", names.join(", "))
         })
     }
 }

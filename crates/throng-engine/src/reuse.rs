@@ -1,5 +1,5 @@
-//! Old evidence first: a certificate about an earlier version of the input is tried on this one,
-//! and another engine searches for what it no longer shows. The checker decides what stands, as
+//! Reuse of evidence: tries the certificate of an earlier version of the input on this one, and
+//! runs another engine for targets that it no longer proves. The checker verifies the result, as
 //! with any other evidence.
 
 use std::mem::take;
@@ -14,7 +14,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// The engine.
+/// An engine that first tries an earlier certificate.
 pub struct Reuse<'a> {
     loaded: &'a Loaded,
     old: Document,
@@ -22,7 +22,7 @@ pub struct Reuse<'a> {
 }
 
 impl<'a> Reuse<'a> {
-    /// Tries `old` on the input, then asks `then`.
+    /// Tries `old` on the input, then runs `then`.
     pub fn new(loaded: &'a Loaded, old: Document, then: Box<dyn Algorithm + Send + 'a>) -> Reuse<'a> {
         Reuse { loaded, old, then }
     }
@@ -52,12 +52,12 @@ impl Algorithm for Reuse<'_> {
             (take(&mut answer.verdicts), take(&mut answer.by), take(&mut answer.fewest));
         let mut found = verdicts.into_iter().zip(by).zip(fewest);
         for old in old {
-            let ((verdict, who), few) = match old {
+            let ((verdict, engine), few) = match old {
                 Some(verdict) => ((verdict, Some(self.name())), false),
                 None => found.next().unwrap_or(((Verdict::Unknown(Unknown::Cancelled), None), false)),
             };
             answer.verdicts.push(verdict);
-            answer.by.push(who.or(Some(self.then.name())));
+            answer.by.push(engine.or(Some(self.then.name())));
             answer.fewest.push(few);
         }
         answer.checking += checking;

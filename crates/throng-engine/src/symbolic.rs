@@ -2,12 +2,11 @@
 //!
 //! A state ⟨S, {(L₁, n₁), …}⟩ stands for all configurations with a shared state in S and nᵢ threads
 //! in Lᵢ, where S and the Lᵢ are decision diagrams and program points are explicit. A `*` is a set,
-//! never enumerated; statements that tie shared and local variables together are split on their
-//! splice variables and only there (`encode`); states are merged by two rules and no other
-//! (`store`). Dead slots are quantified away, which makes states equal that differ in nothing that
-//! matters.
+//! never enumerated; statements that relate shared and local variables are split on their splice
+//! variables and on no others (`encode`); states are merged by two rules and no other (`store`).
+//! Dead slots are quantified away, so that states without relevant differences become equal.
 //!
-//! The search is breadth-first and goes level by level as that of [`super::explicit`], so a
+//! The search is breadth-first and proceeds level by level as that of [`super::explicit`], so a
 //! violation is found with the fewest threads, and without partial-order reduction by a shortest
 //! run. Runs are mapped back to the model's own steps (`replay`); SAFE comes with products of sets
 //! that the checker verifies through the model, without diagrams (`closure`).
@@ -24,13 +23,10 @@ pub mod thread_states;
 
 use std::sync::Arc;
 
-pub use self::encode::can;
-pub use self::targets::watched;
-
 use self::encode::Encoder;
 use self::machine::Machine;
 use self::search::{Search, Stop};
-use self::targets::Targets;
+use self::targets::{Targets, watched};
 use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_lang::bp::program::Coded;
 use throng_model::limits::Limits;
@@ -40,22 +36,22 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 
 const NAME: &str = "symbolic";
 
-/// Nodes to begin with; with more, the search starts over.
+/// Initial number of nodes; if they do not suffice, the search restarts with more.
 const FEW_NODES: usize = 1 << 18;
 
-/// Bytes that a node costs, caches included.
+/// Memory of a node in bytes, caches included.
 const NODE_BYTES: u64 = 40;
 
 /// The engine and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbolic {
-    /// Give up after this many threads.
+    /// Maximum number of threads.
     pub max_threads: Option<u32>,
-    /// Stop when one target is hit and leave the others open.
+    /// True to stop when one target is hit and leave the others open.
     pub stop_at_first: bool,
-    /// Partial-order reduction.
+    /// Enables partial-order reduction.
     pub por: bool,
-    /// Look for a shortest run even if reduction has found one.
+    /// True to search for a shortest run even if reduction has found one.
     pub shortest: bool,
 }
 
@@ -76,14 +72,14 @@ impl Algorithm for Symbolic {
         };
         let shortens = self.por && self.shortest;
         let quiet = Quiet(watch);
-        // Runs that a shorter one is about to replace are not reported.
+        // Runs that a shorter one will soon replace are not reported.
         let reports: &dyn Watch = if shortens { &quiet } else { watch };
         let mut statistics = Statistics::default();
         let attempted = with_enough_nodes(limits, |nodes| {
             self.attempt(problem, coded, nodes, limits, reports, &mut statistics)
         });
-        // The encoding lists no steps, but a target with too many cases is as incomplete as a list
-        // of steps: the model says so when asked.
+        // The encoding lists no steps, but a target with too many cases makes the model as
+        // incomplete as a list of steps does.
         let complete = problem.complete();
         let mut answer = match attempted {
             Ok(mut verdicts) => {
@@ -108,8 +104,8 @@ impl Algorithm for Symbolic {
 }
 
 impl Symbolic {
-    /// One run with room for so many nodes; `None` if they do not suffice. Numbers about it go to
-    /// `statistics` in any case.
+    /// Searches with this many nodes; returns `None` if they do not suffice. Adds to `statistics`
+    /// in any case.
     fn attempt(
         &self,
         problem: &Problem,
@@ -145,7 +141,7 @@ impl Symbolic {
         Some(verdicts.collect())
     }
 
-    /// Searches level after level; `Ok` if there are no more.
+    /// Searches level after level; returns `Ok` when there are no more.
     fn climb(&self, search: &mut Search<'_>, statistics: &mut Statistics) -> Result<(), Stop> {
         if search.is_decided() {
             return Err(Stop::Decided);
@@ -165,7 +161,7 @@ impl Symbolic {
         Ok(())
     }
 
-    /// Replaces runs found with reduction by shortest ones, where a search without it finds them
+    /// Replaces runs found with reduction by shortest ones, if a search without it finds them
     /// within the limits.
     fn shorten(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch, answer: &mut Answer) {
         let hit = |v: &Verdict| matches!(v, Verdict::Unsafe(_));
@@ -185,13 +181,13 @@ impl Symbolic {
     }
 }
 
-/// The program behind a problem, if threads are what its bound counts.
+/// Returns the program of a problem, if its bound counts threads.
 fn program_of(problem: &Problem) -> Option<&dyn Coded> {
     throng_lang::bp::program::program_of(&*problem.model)
         .filter(|_| !matches!(problem.bound, Bound::Tokens(_)))
 }
 
-/// Tries with more and more nodes, up to what the limits allow.
+/// Tries with more and more nodes, as far as the limits allow.
 fn with_enough_nodes<T>(limits: &Limits, mut attempt: impl FnMut(usize) -> Option<T>) -> Result<T, Unknown> {
     let most =
         limits.memory_limit().map_or(1 << 28, |bytes| bytes / NODE_BYTES).clamp(1 << 12, 1 << 28) as usize;

@@ -1,7 +1,7 @@
-//! Sets of thread states in a form that does not depend on how they were found.
+//! Canonical sets of thread states, independent of how they were found.
 //!
 //! States of programs are cubes over the variables, and a search may find a set of thread states in
-//! any overlapping parts. [`canonical`] makes them disjoint: the paths of the reduced ordered
+//! arbitrary overlapping parts. [`canonical`] makes them disjoint: the paths of the reduced ordered
 //! decision diagram of the set, with the variables in the order of the program. The diagram is
 //! small and lives for one call, so its nodes are only ever added.
 
@@ -14,10 +14,10 @@ use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
 use throng_model::{Local, Model, Shared};
 
-/// The same thread states, disjoint and in a canonical form, sorted: equal lists if and only if
-/// equal sets.
+/// Returns the same thread states, disjoint and in a canonical form, sorted: two lists are equal if
+/// and only if the sets are.
 ///
-/// Models that are no programs have singletons only, which are only sorted.
+/// Models other than programs have only singletons, which are sorted.
 pub fn canonical(
     problem: &Problem,
     states: &[(Shared, Local)],
@@ -26,7 +26,8 @@ pub fn canonical(
     without(problem, states, &[], limits)
 }
 
-/// The thread states of the first list that are not in the second, as in [`canonical`].
+/// Returns the thread states of the first list that are not in the second, in the form of
+/// [`canonical`].
 pub fn without(
     problem: &Problem,
     states: &[(Shared, Local)],
@@ -63,7 +64,8 @@ pub fn without(
     Ok(found)
 }
 
-/// Concrete thread states instead of disjoint sets of them, sorted, unless that would be very many.
+/// Returns concrete thread states instead of disjoint sets of them, sorted, unless there are very
+/// many.
 pub fn expanded(model: &dyn Model, states: Vec<(Shared, Local)>) -> Vec<(Shared, Local)> {
     const MOST: u64 = 1 << 20;
     let size = |&(s, l): &(Shared, Local)| 1u64.checked_shl(model.free_bits(s, l)).unwrap_or(u64::MAX);
@@ -79,7 +81,7 @@ pub fn expanded(model: &dyn Model, states: Vec<(Shared, Local)>) -> Vec<(Shared,
     states
 }
 
-/// The union of the thread states at each point, inside or outside an atomic section.
+/// Returns the union of the thread states at each point, inside or outside an atomic section.
 fn collect(
     cubes: &(impl Cubes + ?Sized),
     states: &[(Shared, Local)],
@@ -109,7 +111,7 @@ const ALL: Node = 1;
 /// Decision diagrams that share their nodes.
 #[derive(Default)]
 struct Diagram {
-    /// Variable, what is left if it is 0, and if it is 1; the first two stand for the terminals.
+    /// Variable, and cofactors for 0 and for 1; the first two entries stand for the terminals.
     nodes: Vec<(u32, Node, Node)>,
     unique: FxHashMap<(u32, Node, Node), Node>,
     unions: FxHashMap<(Node, Node), Node>,
@@ -144,7 +146,7 @@ impl Diagram {
         set
     }
 
-    /// The first variable of either, and what is left of both for each of its values.
+    /// Returns the first variable of either node, and the cofactors of both for each of its values.
     fn split(&self, a: Node, b: Node) -> (u32, [(Node, Node); 2]) {
         let ((v, a0, a1), (w, b0, b1)) = (self.nodes[a as usize], self.nodes[b as usize]);
         let variable = v.min(w);
@@ -190,7 +192,7 @@ impl Diagram {
         Ok(found)
     }
 
-    /// Shows every path to [`ALL`] as a cube over `width` variables.
+    /// Calls `found` with every path to [`ALL`] as a cube over `width` variables.
     fn each_path(
         &self,
         set: Node,
@@ -219,7 +221,7 @@ impl Diagram {
 mod tests {
     use super::*;
 
-    /// Every member of some cubes over five variables, as bits.
+    /// Returns every member of some cubes over five variables, as bits.
     fn members(cubes: &[Cube]) -> FxHashSet<u32> {
         let fits = |m: u32, cube: &Cube| {
             cube.iter().enumerate().all(|(i, &mask)| mask & if m >> i & 1 == 1 { ONE } else { ZERO } != 0)
@@ -231,11 +233,8 @@ mod tests {
     fn paths_are_disjoint_and_depend_on_the_set_alone() {
         let limits = Limits::none();
         let mut ticker = Ticker::new(&limits);
-        let mut seed = 7u64;
-        let mut mask = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (seed >> 33) as u8 % 3 + 1
-        };
+        let mut random = throng_model::random::Random::new(7);
+        let mut mask = || random.below(3) as u8 + 1;
         for _ in 0..300 {
             let cubes: Vec<Cube> = (0..4).map(|_| (0..5).map(|_| mask()).collect()).collect();
             let (first, second) = cubes.split_at(2);

@@ -1,27 +1,27 @@
-//! Which pairs of threads can occur together with which shared state: a small fixpoint that proves
-//! much.
+//! Pair views: which pairs of threads can occur together with which shared state, as a small
+//! fixpoint that proves much.
 //!
 //! # Idea
 //!
-//! A *view* of a configuration is its shared state and at most two of its threads. Let V hold every
-//! view of every reachable configuration. When a step fires in a reachable configuration, a view of
-//! the result consists of threads that the step put there or created, and of bystanders; and before
-//! the step, every bystander was, pairwise, in V with every thread that the step took, and the
-//! bystanders with each other. So start with the initial views and add, for each step whose threads
-//! are pairwise in V, exactly the views whose bystanders pass that test, moved along as the step
-//! moves bystanders. The least such set contains V.
+//! A *view* of a configuration is its shared state and at most two of its threads. Let V contain
+//! every view of every reachable configuration. When a step fires in a reachable configuration, a
+//! view of the result consists of threads that the step put or created, and of bystanders; and
+//! before the step, every bystander was, pairwise, in V with every thread that the step took, and
+//! the bystanders with each other. So start with the initial views and add, for each step whose
+//! threads are pairwise in V, exactly the views whose bystanders pass that test, moved along as the
+//! step moves bystanders. The least such set contains V.
 //!
 //! # Why that is sound
 //!
 //! By induction over the length of a run, every view of every reachable configuration is in the
 //! set: for any number of threads, and for a bound as well (at the bound a step creates no thread,
 //! and views without the created threads are in the set, too). Nothing is assumed about larger
-//! configurations doing more, so models in which presence blocks are fine: a bystander without a
-//! fate is simply not there when the step fires. Weights above two and "exactly one is woken" are
-//! read generously: the set may be too large, never too small. If no target is built of views of
-//! the set, the answer is SAFE, with the set as certificate; else nothing is known.
+//! configurations doing more, so models in which presence blocks are covered: a bystander without a
+//! fate is not present when the step fires. Weights above two and "exactly one is woken" are
+//! over-approximated: the set may be too large, never too small. If no target has all its views in
+//! the set, the answer is SAFE, with the set as certificate; otherwise UNKNOWN.
 //!
-//! Work is driven by new views and grows with what is found, not with what is declared.
+//! Work is driven by new views, so it grows with the result, not with the declared states.
 
 pub(super) mod closure;
 mod relation;
@@ -40,7 +40,7 @@ use throng_model::verdict::{Certificate, Unknown, Verdict};
 /// The engine `views`: pairs, and then triples for the targets that pairs leave open.
 #[derive(Clone, Debug, Default)]
 pub struct Views {
-    /// Where to leave what was found, for others.
+    /// The exchange of facts with other engines.
     pub store: Arc<FactStore>,
 }
 
@@ -64,10 +64,10 @@ impl Algorithm for Views {
     }
 }
 
-/// Pairs only.
+/// The engine for pairs only.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    /// Where to leave what was found, for others.
+    /// The exchange of facts with other engines.
     pub store: Arc<FactStore>,
 }
 
@@ -91,18 +91,19 @@ impl Algorithm for Pairs {
             if target.configs.iter().all(|bad| facts.rules_out(bad)) {
                 Verdict::Safe(Certificate::Views(facts.views().clone()))
             } else {
-                Verdict::Unknown(Unknown::Inconclusive("pairs of threads do not rule it out".into()))
+                Verdict::Unknown(Unknown::Inconclusive("views of two threads do not exclude it".into()))
             }
         });
         Answer::new(verdicts.collect(), statistics)
     }
 }
 
-/// Triples only: see `triples`. What they rule out is proved by backward search, which looks only
-/// at what they rule out; evidence is thus the same as that of `backward`.
+/// The engine for triples only: see `triples`. Configurations that triples exclude are proved
+/// unreachable by backward search, which explores only these; the evidence is thus the same as that
+/// of `backward`.
 #[derive(Clone, Debug, Default)]
 pub struct ByTriples {
-    /// Where pairs may be found, and triples are left.
+    /// The exchange of facts: pairs are taken from it, and triples stored in it.
     pub store: Arc<FactStore>,
 }
 
@@ -125,7 +126,7 @@ impl Algorithm for ByTriples {
         statistics.configurations = triples.len();
         let verdicts = problem.targets.iter().map(|target| {
             if !target.configs.iter().all(|bad| triples.core(bad).is_some()) {
-                let why = "views of three threads do not rule it out";
+                let why = "views of three threads do not exclude it";
                 return Verdict::Unknown(Unknown::Inconclusive(why.into()));
             }
             let one = Problem { targets: vec![target.clone()], ..problem.clone() };

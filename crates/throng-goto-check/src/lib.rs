@@ -8,5 +8,6 @@
 //! | [`lock_order`] | which locks may be held where, which instructions wait, and the locksets |
 
 pub mod abstraction;
+pub mod documents;
 pub mod lock_order;
 pub mod locksets;

@@ -13,7 +13,6 @@ pub mod dot;
 pub mod doubt;
 pub mod interpreter;
 pub mod model;
-pub mod note;
 pub mod program;
 pub mod query;
 pub mod question;
@@ -21,7 +20,6 @@ pub mod run;
 pub mod step;
 
 pub use model::Concrete;
-pub use note::Note;
 pub use program::Program;
 pub use query::Query;
 pub use question::Question;

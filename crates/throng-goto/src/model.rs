@@ -303,6 +303,11 @@ impl Model for Concrete {
     fn sets(&self) -> Option<&dyn SetStates> {
         None
     }
+
+    /// A deadlock of C is decided by [`Concrete::is_deadlock`], which knows more.
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
 }
 
 impl Describe for Concrete {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use throng_lang::source::Source;
+use throng_model::assumption::Assumption;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::{Bag, Config};
 
 use crate::model::{Concrete, Remarks};
-use crate::note::Note;
 use crate::program::{Program, Start, Violation};
 use crate::question::Question;
 
@@ -21,7 +21,7 @@ pub struct Query {
     /// What was asked.
     pub question: Question,
     /// What was left open in reading it.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Assumption>,
 }
 
 impl Query {
@@ -54,7 +54,10 @@ impl Query {
             if self.program.memory_errors && what != Violation::Memory {
                 bad.push(Config::new(model.memory_error(), Bag::new()));
             }
-            Target::covering(self.question.name(what), bad)
+            Target {
+                property: self.question.property(what).map(Arc::new),
+                ..Target::covering(self.question.name(what), bad)
+            }
         });
         Problem { targets: targets.collect(), initial: vec![initial], initial_text, bound: Bound::Any, model }
     }
@@ -63,8 +66,8 @@ impl Query {
     /// nothing is proved about the program.
     pub fn undefined(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().filter_map(|note| match note {
-            Note::Undefined(name) => Some(name.as_str()),
-            Note::Assumed(_) => None,
+            Assumption::Undefined(name) => Some(name.as_str()),
+            _ => None,
         })
     }
 
@@ -74,22 +77,18 @@ impl Query {
         self.program.weak_orders && !self.question.sequential
     }
 
-    /// What a verdict takes for granted, beside the notes of the front end.
-    pub fn assumptions(&self, remarks: &Remarks) -> Vec<String> {
-        let mut found = vec!["sequential consistency".to_string()];
-        if self.program.weak_orders {
-            found.push("weaker memory orders are executed as memory_order_seq_cst".into());
-        }
-        if remarks.overflow.is_some() && !self.question.overflow {
-            found.push("signed integers wrap around".into());
-        }
-        if self.program.waits && self.question.exact_waits() {
-            found.push("condition variables do not wake up spuriously".into());
-        }
-        if self.question.whole_statements {
-            found.push("statements without calls, and conditions, are one step".into());
-        }
-        found.extend(self.notes.iter().map(Note::to_string));
-        found
+    /// Returns what a verdict takes for granted, the notes of the reader included.
+    pub fn assumptions(&self, remarks: &Remarks) -> Vec<Assumption> {
+        let wraps = remarks.overflow.is_some() && !self.question.overflow;
+        let no_spurious = self.program.waits && self.question.exact_waits();
+        let all = [
+            (true, Assumption::SequentialConsistency { guaranteed: false }),
+            (self.program.weak_orders, Assumption::StrongOrders),
+            (wraps, Assumption::Wraps),
+            (no_spurious, Assumption::NoSpuriousWakeups),
+            (self.question.whole_statements, Assumption::WholeStatements),
+        ];
+        let made = all.into_iter().filter(|(made, _)| *made).map(|(_, assumption)| assumption);
+        made.chain(self.notes.iter().cloned()).collect()
     }
 }

@@ -1,9 +1,8 @@
 //! What is asked about a C program.
 
-use crate::program::Violation;
+use throng_model::property::{Part, Property, Together};
 
-/// What the question about memory errors is called.
-pub const MEMORY_SAFETY: &str = "memory-safety";
+use crate::program::Violation;
 
 /// What is asked, and how threads start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -117,6 +116,21 @@ impl Question {
         self.no_spurious || self.deadlock
     }
 
+    /// The property that a violation violates, where it has a name in other languages as well.
+    pub fn property(&self, what: Violation) -> Option<Property> {
+        Some(match what {
+            Violation::Assertion => Property::Assertions,
+            Violation::Exclusion(n) => {
+                let text = self.exclusive.get(n as usize)?;
+                let places = text.split(',').map(|place| Part::of(place, 0)).collect();
+                Property::Mutex(Together::two_at(text, places))
+            }
+            Violation::Race => Property::Race(None),
+            Violation::Memory => Property::MemorySafety,
+            Violation::Overflow | Violation::Locks => return None,
+        })
+    }
+
     /// What a violation is called in reports.
     pub fn name(&self, what: Violation) -> String {
         match what {
@@ -128,7 +142,7 @@ impl Question {
             Violation::Race => "race".into(),
             Violation::Overflow => "overflow".into(),
             Violation::Locks => "locks".into(),
-            Violation::Memory => MEMORY_SAFETY.into(),
+            Violation::Memory => Property::MemorySafety.name(),
         }
     }
 }

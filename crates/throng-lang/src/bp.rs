@@ -33,17 +33,17 @@ use super::patience::Patience;
 use super::source::{Diagnostic, Span};
 use throng_model::problem::Target;
 
-/// How to read a program where tools differ.
+/// Options for reading a program, where tools differ.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Options {
     /// A thread that has ended still counts towards the bound (the Boom tool's reading).
     pub keep_ended: bool,
-    /// Thread states will be listed: a parent and its child must agree even on variables that one
-    /// of them never reads again. Verdicts do not need that, and it can cost a factor of two for
-    /// each such variable.
+    /// A parent and its child agree even on variables that one of them never reads again. Lists of
+    /// thread states need that; verdicts do not, and it can cost a factor of two for each such
+    /// variable.
     pub exact_copies: bool,
-    /// Keep the values of variables that are never read again, for people to see. Verdicts do not
-    /// need them; thread states do, so `exact_copies` implies it.
+    /// Keep the values of variables that are never read again, to show them. Verdicts do not need
+    /// them; thread states do, so `exact_copies` implies this option.
     pub keep_dead: bool,
 }
 
@@ -52,7 +52,7 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
     read_within(text, options, &Patience::default())
 }
 
-/// The same as long as there is patience: when it is over, there is no model.
+/// Like [`read`], but returns no model once the patience is over.
 pub fn read_within(text: &str, options: &Options, patience: &Patience) -> (Option<Jit>, Vec<Diagnostic>) {
     let (tree, mut diagnostics) = parser::parse_within(text, patience);
     if failed(&diagnostics, text, patience) {
@@ -123,7 +123,8 @@ pub fn resolved_tree(tree: &ast::Program, text: &str) -> Option<function::Resolv
     (!diagnostics.iter().any(Diagnostic::is_error)).then_some(resolved)
 }
 
-/// An expression over these shared variables, by index; spans of diagnostics are into `text`.
+/// Parses an expression over these shared variables, by index; spans of diagnostics are into
+/// `text`.
 pub fn shared_expression(
     text: &str,
     shared: &[function::Variable],
@@ -132,8 +133,9 @@ pub fn shared_expression(
     scoped_expression(text, shared, globals, None)
 }
 
-/// An expression over these variables, by index, the first of a name; numbers have the types that
-/// they have in the function of this name. Spans of diagnostics are into `text`.
+/// Parses an expression over these variables, by index; of several with the same name the first is
+/// meant. Numbers have the types that they have in the function of this name. Spans of diagnostics
+/// are into `text`.
 pub fn scoped_expression(
     text: &str,
     variables: &[function::Variable],
@@ -160,8 +162,8 @@ pub fn scoped_expression(
 }
 
 impl Jit {
-    /// The target "this expression over the shared variables is false"; spans of diagnostics are
-    /// into `text`.
+    /// Returns the target "this expression over the shared variables is false"; spans of
+    /// diagnostics are into `text`.
     pub fn invariant_text(&self, text: &str) -> Result<Target, Diagnostic> {
         Ok(self.invariant(
             text.trim(),

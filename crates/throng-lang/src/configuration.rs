@@ -2,7 +2,7 @@
 //! of threads in u and in u (reference 7).
 //!
 //! Initial configurations, targets and property files all use it. Positions in messages count from
-//! the start of the text that was given.
+//! the start of the given text.
 
 use crate::source::{Diagnostic, Severity, Span};
 use crate::system::Findings;
@@ -60,7 +60,7 @@ fn configuration(text: &str, shared: &Names, locals: &Names) -> Result<Initial, 
     Ok(found)
 }
 
-/// Reads a target `s|l,l`; `s|` asks for the shared state alone.
+/// Reads a target `s|l,l`; `s|` constrains the shared state only.
 pub fn parse_target(text: &str, shared: &Names, locals: &Names) -> Result<Target, Diagnostic> {
     let found = configuration(text, shared, locals)?;
     if !found.any.is_empty() {
@@ -75,13 +75,13 @@ pub fn parse_target(text: &str, shared: &Names, locals: &Names) -> Result<Target
 /// The code of errors about a number that is too large for a state.
 const OUT_OF_RANGE: &str = "E655";
 
-/// A text with single blanks.
+/// Returns a text with single blanks.
 fn normalised(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Reads a property file: one target per line; `#` starts a comment. A target with a number that is
-/// no state cannot be reached, which is worth a warning.
+/// not a state is unreachable and gives a warning.
 pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Vec<Diagnostic>) {
     let (mut targets, mut findings) = (Vec::new(), Findings::default());
     let mut at = 0;
@@ -90,7 +90,7 @@ pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Ve
         if !content.trim().is_empty() {
             match parse_target(content, shared, locals) {
                 Ok(target) => targets.push(target),
-                // As BFC: what does not exist is not reached.
+                // As in BFC: a state that does not exist is unreachable.
                 Err(d) if d.code == OUT_OF_RANGE => {
                     let message = format!("{}: this target cannot be reached", d.message);
                     let warning = Diagnostic { severity: Severity::Warning, code: "W611", message, ..d };
@@ -108,20 +108,20 @@ pub fn read_prop(text: &str, shared: &Names, locals: &Names) -> (Vec<Target>, Ve
     (targets, findings.finish("E699", "W699"))
 }
 
-/// The same message about a text that starts at byte `by`.
+/// Returns the diagnostic about a text that starts at byte `by`.
 pub(crate) fn shifted(mut diagnostic: Diagnostic, by: usize) -> Diagnostic {
     diagnostic.span = diagnostic.span.map(|s| Span::new(s.start as usize + by, s.end as usize + by));
     diagnostic
 }
 
-/// A part of the text without blanks around it, and where it is.
+/// Returns a part of the text without blanks around it, and its span.
 fn trimmed(text: &str, at: usize) -> (&str, Span) {
     let start = at + (text.len() - text.trim_start().len());
     let word = text.trim();
     (word, Span::new(start, start + word.len()))
 }
 
-/// The parts between commas; none if all is blank.
+/// Returns the parts between commas; none if the list is blank.
 fn pieces(list: &str, at: usize) -> Result<Vec<(&str, Span)>, Diagnostic> {
     if list.trim().is_empty() {
         return Ok(Vec::new());
@@ -141,7 +141,7 @@ fn pieces(list: &str, at: usize) -> Result<Vec<(&str, Span)>, Diagnostic> {
     Ok(found)
 }
 
-/// The index of a state.
+/// Returns the index of a state.
 fn state(
     (word, span): (&str, Span),
     names: &Names,
@@ -159,7 +159,7 @@ fn state(
                     .label(format!("expected one of the {} {which} states", list.len())),
             })
         }
-        // A net has one shared state; its number may be left out.
+        // A net has one shared state; its number may be omitted.
         Names::Numbers(1) if word.is_empty() && !only_numbers => Ok(0),
         Names::Numbers(n) => {
             if word.is_empty() || !word.bytes().all(|b| b.is_ascii_digit()) {
@@ -177,13 +177,13 @@ fn state(
     }
 }
 
-/// "shared state 7 is out of range"
+/// Returns the error "shared state 7 is out of range".
 pub(crate) fn out_of_range(code: &'static str, span: Span, which: &str, i: u64, n: u64) -> Diagnostic {
     Diagnostic::error(code, span, format!("{which} state {i} is out of range"))
         .label(format!("expected 0 to {}", n.saturating_sub(1)))
 }
 
-/// At most forty characters of a word, for messages.
+/// Returns at most forty characters of a word, for messages.
 pub(crate) fn shortened(word: &str) -> String {
     if word.chars().count() <= 40 {
         return word.to_string();

@@ -1,7 +1,6 @@
-//! From a path to an input: recognises the format, reads the bytes, calls the right reader.
+//! Loads an input: recognises the format of a file, reads it, and calls the right reader.
 //!
-//! What can go wrong with files in general (E7xx) is handled here, so that readers only ever see
-//! text.
+//! Errors of files in general (E7xx) are handled here, so that readers only see text.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -23,7 +22,7 @@ use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 use throng_model::{Step, UNCOUNTABLE};
 
-/// Files larger than this are refused: positions in messages are 32-bit numbers.
+/// Maximum size of a file: positions in messages are 32-bit numbers.
 pub const LARGEST: u64 = 1 << 30;
 
 /// An input language.
@@ -40,27 +39,30 @@ pub enum Format {
     Spec,
     /// Petri net in XML: `.pnml`.
     Pnml,
+    /// C, before or after the preprocessor: `.c`, `.i`. Another crate reads it.
+    C,
 }
 
 impl Format {
     /// The names of formats.
-    pub const NAMES: [&'static str; 7] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml"];
+    pub const NAMES: [&'static str; 9] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml", "c", "i"];
 
-    /// What an input in this format is, with its article.
+    /// Returns a description of an input in this format, with its article.
     pub fn description(self) -> &'static str {
         match self {
             Format::Bp => "a Boolean program",
             Format::Tts | Format::Ntts => "a thread-transition system",
             Format::Spec | Format::Pnml => "a Petri net",
+            Format::C => "a C program",
         }
     }
 
-    /// Whether it is a Petri net: what moves are tokens, not threads.
+    /// Returns whether it is a format of Petri nets, in which tokens move, not threads.
     pub fn is_net(self) -> bool {
         matches!(self, Format::Spec | Format::Pnml)
     }
 
-    /// What moves: `thread` or `token`.
+    /// Returns the name of what moves: `thread` or `token`.
     pub fn unit(self) -> &'static str {
         if self.is_net() { "token" } else { "thread" }
     }
@@ -76,6 +78,7 @@ impl FromStr for Format {
             "ntts" => Ok(Format::Ntts),
             "spec" => Ok(Format::Spec),
             "pnml" => Ok(Format::Pnml),
+            "c" | "i" => Ok(Format::C),
             _ => Err(format!("expected one of {}", Format::NAMES.join(", "))),
         }
     }
@@ -89,14 +92,15 @@ impl fmt::Display for Format {
             Format::Ntts => "ntts",
             Format::Spec => "spec",
             Format::Pnml => "pnml",
+            Format::C => "c",
         })
     }
 }
 
-/// How to read an input.
+/// Options for reading an input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
-    /// The format, if the file's name does not say.
+    /// The format, if the file's name does not tell.
     pub from: Option<Format>,
     /// mist's reading of nets: a variable that `init` does not mention may start with any number of
     /// tokens.
@@ -105,11 +109,11 @@ pub struct Reading {
     pub goals: bool,
     /// Programs: a thread that has ended keeps its slot under a thread bound.
     pub keep_ended: bool,
-    /// Programs: thread states will be listed, see [`bp::Options::exact_copies`].
+    /// Programs: see [`bp::Options::exact_copies`].
     pub exact_copies: bool,
-    /// Programs: values will be shown to people, see [`bp::Options::keep_dead`].
+    /// Programs: see [`bp::Options::keep_dead`].
     pub keep_dead: bool,
-    /// How messages name these settings.
+    /// The names of these settings in messages.
     pub vocabulary: &'static Vocabulary,
 }
 
@@ -123,23 +127,23 @@ impl Reading {
     }
 }
 
-/// An input that was read.
+/// A loaded input.
 pub struct Loaded {
     /// Its text.
     pub source: Arc<Source>,
-    /// What it was read as.
+    /// Its format.
     pub format: Format,
-    /// What it says.
+    /// Its content.
     pub input: Input,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What an input says.
+/// The content of an input.
 pub enum Input {
     /// A Boolean program.
     Program(Arc<bp::Jit>),
-    /// A system that is written out in full.
+    /// A system whose steps are all listed.
     System(System),
 }
 
@@ -148,11 +152,11 @@ pub enum Input {
 pub struct Rejected {
     /// Its text, as far as it could be read.
     pub source: Arc<Source>,
-    /// Why; at least one is an error.
+    /// The diagnostics, at least one of which is an error.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why there is no input.
+/// The reason why an input was not loaded.
 #[derive(Clone, Debug)]
 pub enum Unread {
     /// It was refused.
@@ -179,7 +183,7 @@ pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
     read(read_source(path)?, format, reading)
 }
 
-/// The same within limits, at which the reader looks now and then.
+/// Like [`load`], within limits.
 pub fn load_within(path: &Path, reading: &Reading, limits: &Limits) -> Result<Loaded, Unread> {
     let patience = Patience::within(limits);
     let format = format_of(path, reading)?;
@@ -190,7 +194,7 @@ pub fn load_within(path: &Path, reading: &Reading, limits: &Limits) -> Result<Lo
     }
 }
 
-/// Reads a text that is at hand.
+/// Reads a text.
 pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
     read_patiently(source, format, reading, &Patience::default())
 }
@@ -234,6 +238,11 @@ fn read_patiently(
             counted(spec::read_within(text, spec::Options { init_free, goals, vocabulary }, patience))
         }
         Format::Pnml => counted(pnml::read_within(text, patience)),
+        Format::C => {
+            let message =
+                "this is C, which is not read here: the crate `throng` reads it, with its feature `c`";
+            (None, vec![Diagnostic::whole("E703", message)])
+        }
     };
     match input {
         Some(input) if !diagnostics.iter().any(Diagnostic::is_error) => {
@@ -247,13 +256,13 @@ fn system((system, found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>,
     (system.map(Input::System), found)
 }
 
-/// A net; systems list their threads one by one, so that no file has too many.
+/// Checks the counts of a net; systems list their threads one by one, so that no file has too many.
 fn counted((net, mut found): (Option<System>, Vec<Diagnostic>)) -> (Option<Input>, Vec<Diagnostic>) {
     found.extend(net.as_ref().and_then(uncountable));
     system((net, found))
 }
 
-/// The first part of a system that has too many threads to count.
+/// Returns an error about the first part of a system that has too many threads to count.
 fn uncountable(system: &System) -> Option<Diagnostic> {
     let table = &*system.table;
     let takes_or_puts =
@@ -274,7 +283,7 @@ fn uncountable(system: &System) -> Option<Diagnostic> {
     Some(Diagnostic::whole("E707", message))
 }
 
-/// The format that was asked for, or that the extension names.
+/// Returns the format given by `reading`, or else by the extension.
 pub fn format_of(path: &Path, reading: &Reading) -> Result<Format, Rejected> {
     if let Some(format) = reading.from {
         return Ok(format);
@@ -303,14 +312,14 @@ pub fn format_of(path: &Path, reading: &Reading) -> Result<Format, Rejected> {
     })
 }
 
-/// Reads any text file, lossily: bytes that are not UTF-8 may stand in comments.
+/// Reads a text file, lossily: comments may contain bytes that are not UTF-8.
 pub fn read_source(path: &Path) -> Result<Source, Rejected> {
     let name = if is_stdin(path) { "<stdin>".into() } else { path.display().to_string() };
     let bytes = read_bytes(path).map_err(|why| Rejected::new(&name, why))?;
     decode(name, bytes)
 }
 
-/// The text that the bytes of a file stand for, unless they are no text.
+/// Decodes the bytes of a file, unless they are not text.
 pub fn decode(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Rejected> {
     let name = name.into();
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -327,7 +336,8 @@ pub fn decode(name: impl Into<String>, bytes: Vec<u8>) -> Result<Source, Rejecte
     Ok(Source::new(name, text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text)))
 }
 
-fn is_stdin(path: &Path) -> bool {
+/// Returns whether a path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
@@ -362,7 +372,7 @@ fn unreadable(why: &io::Error) -> Diagnostic {
     }
 }
 
-/// Whether the start of a file has so many control characters that no text has them.
+/// Returns whether the start of a file has more control characters than any text.
 fn looks_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(1 << 16)];
     let odd = |b: &&u8| matches!(b, 0..=8 | 14..=31 | 127);

@@ -1,34 +1,34 @@
-//! Programs with one thing changed, to find out what a proof depends on: if the changed program is
-//! still safe, it did not depend on that.
+//! Mutants: programs with one change, to find out what a proof depends on. If a mutant is still
+//! safe, the proof does not need what was changed.
 
-/// A passage of a text, and what stands there instead.
+/// A passage of a text, and its replacement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edit {
     /// The first byte.
     pub from: usize,
     /// One past the last.
     pub to: usize,
-    /// What replaces it.
+    /// The replacement.
     pub with: String,
 }
 
-/// What is changed.
+/// A kind of change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Change {
-    /// An assertion: its condition is negated.
+    /// The condition of an assertion is negated.
     Negated,
-    /// A lock: nothing takes or releases it any more.
+    /// A lock is neither taken nor released any more.
     Unlocked,
-    /// An atomic section: other threads may move between its steps.
+    /// Other threads may move between the steps of an atomic section.
     Unatomic,
-    /// An atomic operation that reads and writes: it is a read and a write, each atomic.
+    /// An atomic read-modify-write becomes a read and a write, each atomic.
     Split,
-    /// A condition that a thread waits for: it does not wait.
+    /// A thread does not wait for a condition.
     Unguarded,
 }
 
 impl Change {
-    /// In words.
+    /// Returns the change in words.
     pub fn text(self) -> &'static str {
         match self {
             Change::Negated => "assertion negated",
@@ -40,20 +40,20 @@ impl Change {
     }
 }
 
-/// A program with one thing changed.
+/// A program with one change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mutant {
-    /// What kind of thing.
+    /// The kind of change.
     pub change: Change,
-    /// Where, as the user's lines from 1, in order.
+    /// The changed lines of the user's text, from 1, in order.
     pub lines: Vec<u32>,
-    /// What was changed, as it is written.
+    /// The text that was changed.
     pub what: String,
-    /// How, in the order of the text and without overlaps.
+    /// The edits, in the order of the text and without overlaps.
     pub edits: Vec<Edit>,
 }
 
-/// The text with these passages replaced; they are in order and do not overlap.
+/// Applies edits, which are in order and do not overlap.
 pub fn apply(text: &str, edits: &[Edit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;

@@ -26,7 +26,7 @@ use throng_model::problem::{Initial, Target};
 use throng_model::table::{Fate, Names, Table, thread_step};
 use throng_model::{Bag, Local, Step};
 
-/// Steps that one file may have after `*` was written out; more is surely a mistake.
+/// Maximum number of steps of one file after `*` is expanded; more are surely a mistake.
 const MOST_EDGES: u64 = 5_000_000;
 
 /// Reads a `.ntts` file. There is a system unless there are errors. States may be used before they
@@ -35,7 +35,7 @@ pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
     read_within(text, &Patience::default())
 }
 
-/// The same as long as there is patience: when it is over, there is no system.
+/// Like [`read`], but returns no system once the patience is over.
 pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diagnostic>) {
     let mut findings = Findings::within(patience);
     let shared = declared("shared", text, &mut findings);
@@ -59,7 +59,7 @@ pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diag
     (Some(reader.finish()), findings.finish("E399", "W399"))
 }
 
-/// One line without its comment.
+/// A line without its comment.
 struct Line<'a> {
     number: u32,
     start: usize,
@@ -80,13 +80,14 @@ impl Line<'_> {
         Span { start: end, end }
     }
 
-    /// Whether this is a `what …` line and no edge.
+    /// Returns whether this is a `what …` line, not an edge.
     fn is(&self, what: &str) -> bool {
         !self.is_edge && self.words.first().is_some_and(|w| w.text == what)
     }
 }
 
-/// The lines that are not blank, one at a time: a list of all words would be larger than the table.
+/// Returns the lines that are not blank, one at a time: a list of all words would be larger than
+/// the table.
 fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut next = 0;
     let all = text.split_inclusive('\n').enumerate().map(move |(i, line)| {
@@ -100,7 +101,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     all.filter(|line| !line.words.is_empty())
 }
 
-/// The words of a line, separated by blanks; arrows are words of their own.
+/// Returns the words of a line, separated by blanks; arrows are words of their own.
 fn words(line: &str, start: usize) -> Vec<Word<'_>> {
     let mut found = Vec::new();
     let mut push = |from: usize, to: usize| {
@@ -160,7 +161,7 @@ impl Index<'_> {
     }
 }
 
-/// What is wrong with a name, if anything is.
+/// Returns the error in a name, if there is one.
 fn name_error(word: Word<'_>) -> Option<Diagnostic> {
     let mut chars = word.text.chars();
     let first = chars.next()?;
@@ -177,7 +178,7 @@ fn name_error(word: Word<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// The names of all `which` lines.
+/// Returns the names of all `which` lines.
 fn declared<'a>(which: &'static str, text: &'a str, findings: &mut Findings) -> Index<'a> {
     let mut index = Index { which, numbers: FxHashMap::default(), names: Vec::new() };
     for line in lines(text).filter(|line| line.is(which)) {
@@ -268,7 +269,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `{ p ~> q }`
+    /// Parses `{ p ~> q }`.
     fn fates(&self, line: &Line<'_>, arrow: Arrow) -> Result<Vec<(Local, Fate)>, Diagnostic> {
         let rest = line.words.get(5..).unwrap_or_default();
         if let (Some(first), true) = (rest.first(), arrow != Arrow::Move) {

@@ -1,5 +1,5 @@
-//! When a reader gives up. It asks for every line, statement or element; the clock is looked at now
-//! and then.
+//! Limits of a reader. The reader asks for every line, statement or element whether to give up; the
+//! limits are checked at every 1024th question.
 
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
@@ -19,33 +19,34 @@ struct Inner {
 }
 
 impl Patience {
-    /// Questions between two looks at the limits.
+    /// Number of questions between two checks of the limits.
     const EVERY: usize = 1024;
 
-    /// Lasts as long as these limits.
+    /// Creates the patience of a reader with these limits.
     pub fn within(limits: &Limits) -> Patience {
         Patience(Rc::new(Inner { limits: limits.clone(), ..Inner::default() }))
     }
 
-    /// Returns whether a limit was hit, as far as was looked.
+    /// Returns whether a check has found a limit hit.
     pub fn is_over(&self) -> bool {
         self.is_over_after(1)
     }
 
-    /// The same after so many lines, statements or elements; few of them are always read.
+    /// Like [`Patience::is_over`], after `count` lines, statements or elements. The first 1024 or
+    /// so are always read.
     pub fn is_over_after(&self, count: usize) -> bool {
         let asked = self.0.asked.get() + count;
         self.0.asked.set(asked % Patience::EVERY);
         if asked >= Patience::EVERY
             && let Err(why) = self.0.limits.check()
         {
-            // The first one stays.
+            // Only the first limit hit is kept.
             let _ = self.0.hit.set(why);
         }
         self.hit().is_some()
     }
 
-    /// The limit that was hit. What was read is then not all of the input.
+    /// Returns the limit that was hit. The input was then not read to its end.
     pub fn hit(&self) -> Option<&Unknown> {
         self.0.hit.get()
     }

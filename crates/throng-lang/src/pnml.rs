@@ -1,8 +1,9 @@
 //! Petri nets in PNML, and the model-checking contest's property files for them (reference 6).
 //!
-//! Only place/transition nets: a coloured, timed or inhibitor net is refused, not approximated, and
-//! so is every unknown element: it may change the meaning of the net. Nodes are known by their
-//! `id`; pages are transparent; reference nodes stand for what they refer to.
+//! Only place/transition nets are read: a coloured, timed or inhibitor net is refused, not
+//! approximated, and so is every unknown element: it may change the meaning of the net. Nodes are
+//! identified by their `id`; pages are transparent; reference nodes stand for the nodes that they
+//! refer to.
 
 mod properties;
 
@@ -26,7 +27,7 @@ pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
     read_within(text, &Patience::default())
 }
 
-/// The same as long as there is patience: when it is over, there is no system.
+/// Like [`read`], but returns no system once the patience is over.
 pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diagnostic>) {
     let mut findings = Findings::within(patience);
     let system = match tree(text, &["toolspecific", "graphics", "name"], patience) {
@@ -40,7 +41,7 @@ pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diag
     (system, findings.finish("E599", "W599"))
 }
 
-/// The only net of the file, if it is of the right kind.
+/// Returns the only net of the file, if it is of the right kind.
 fn net_of<'a>(root: &'a Element, findings: &mut Findings) -> Option<&'a Element> {
     if root.name == "hlpnml" {
         findings.push(
@@ -78,7 +79,7 @@ fn net_of<'a>(root: &'a Element, findings: &mut Findings) -> Option<&'a Element>
     Some(net)
 }
 
-/// What an id stands for.
+/// The node with an id.
 #[derive(Clone, Copy)]
 enum Node<'a> {
     Place(u64),
@@ -193,8 +194,8 @@ fn collect<'a>(page: &'a Element, parts: &mut Parts<'a>, findings: &mut Findings
     }
 }
 
-/// Refuses what is inside a node, apart from elements that are read, at most once each; and
-/// attributes by which some tools say what others say with elements.
+/// Refuses the contents of a node, apart from elements that are read, at most once each; and
+/// attributes that some tools write instead of elements.
 fn refuse_inside(node: &Element, read: &[&str], findings: &mut Findings) {
     for (i, child) in node.children.iter().enumerate() {
         if !read.contains(&child.name.as_str()) {
@@ -228,7 +229,7 @@ fn refuse(element: &Element, findings: &mut Findings) {
     findings.push(Diagnostic::error("E505", element.span, format!("{what} not supported")));
 }
 
-/// Source, target and weight of an arc.
+/// Returns source, target and weight of an arc.
 fn ends<'a>(arc: &Element, parts: &Parts<'a>) -> Result<(Node<'a>, Node<'a>, u32), Diagnostic> {
     let value = |e: &Element| e.attribute("value").map_or_else(|| e.text.trim().to_string(), str::to_string);
     let written = |e: &Element| e.child("text").map_or_else(|| value(e), |text| text.text.trim().to_string());
@@ -243,7 +244,7 @@ fn ends<'a>(arc: &Element, parts: &Parts<'a>) -> Result<(Node<'a>, Node<'a>, u32
         let Some(mut id) = arc.attribute(which) else {
             return Err(Diagnostic::error("E507", arc.span, format!("this arc has no {which}")));
         };
-        // A chain of references longer than there are nodes goes round in circles.
+        // A chain of references longer than the number of nodes is a cycle.
         for _ in 0..=parts.nodes.len() {
             match parts.nodes.get(id) {
                 Some(Node::Reference(to)) => id = to,
@@ -260,7 +261,7 @@ fn ends<'a>(arc: &Element, parts: &Parts<'a>) -> Result<(Node<'a>, Node<'a>, u32
     Ok((end("source")?, end("target")?, weight))
 }
 
-/// The number in `<name><text>n</text></name>`.
+/// Returns the number in `<name><text>n</text></name>`.
 fn count(node: &Element, name: &str, default: u32) -> Result<u32, Diagnostic> {
     let Some(inner) = node.child(name) else { return Ok(default) };
     if let Some(odd) = inner.children.iter().enumerate().find(|(i, child)| *i > 0 || child.name != "text") {

@@ -6,158 +6,101 @@
 //! what a condition means, the input says.
 
 use crate::source::{Diagnostic, Span};
+pub use throng_model::property::{Part, Pattern, Property, Together};
 
 /// The largest number of threads that a bound may allow.
 const MOST_THREADS: u32 = 100;
 
-/// Distinct threads, one for each pattern, must not be there at once.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Together {
-    /// The patterns.
-    pub threads: Vec<Pattern>,
-    /// Whether a thread inside an atomic section does not count.
-    pub outside_atomic: bool,
+impl From<&Part> for Span {
+    fn from(part: &Part) -> Span {
+        let range = part.range();
+        Span::new(range.start, range.end)
+    }
 }
 
-/// One thread: it is at one of these places, and the condition holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pattern {
-    /// Labels, or numbers of lines.
-    pub places: Vec<Part>,
-    /// An expression over the variables that the thread sees there.
-    pub condition: Option<Part>,
-}
-
-/// A part of a text, and where it is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Part {
-    /// The part.
-    pub text: String,
-    /// Where.
-    pub span: Span,
-}
-
-impl Part {
-    fn of(text: &str, start: usize) -> Part {
-        let trimmed = text.trim();
-        let start = start + text.len() - text.trim_start().len();
-        Part { text: trimmed.into(), span: Span::new(start, start + trimmed.len()) }
-    }
-
-    /// The line, if that is what it names.
-    pub fn line(&self) -> Option<u32> {
-        self.text.strip_prefix("line").unwrap_or(&self.text).trim().parse().ok()
-    }
-
-    /// There is no such place.
-    pub fn nowhere(&self) -> Diagnostic {
-        let message = format!("`{}` is neither a label nor a line with a statement", self.text);
-        Diagnostic::error("E606", self.span, message)
-    }
+/// There is no such place.
+pub fn nowhere(place: &Part) -> Diagnostic {
+    let message = format!("`{}` is neither a label nor a line with a statement", place.text);
+    Diagnostic::error("E606", place.into(), message)
 }
 
 fn wrong(part: &Part, message: String, hint: &str) -> Diagnostic {
-    Diagnostic::error("E614", part.span, message).hint(hint)
+    Diagnostic::error("E614", part.into(), message).hint(hint)
 }
 
-impl Together {
-    /// `L`: no two threads at L. `A|B`: no two in these places. `A|B, C`: no thread in A or B while
-    /// another is in C. Spans of diagnostics are into `text`.
-    pub fn exclusion(text: &str) -> Result<Together, Diagnostic> {
-        let hint = "write `L`, `A|B` (no two threads in these places) or `A, B` (no thread at A while another is at B)";
-        let parts = split(text, 0, ',');
-        let mut threads = Vec::new();
-        for part in &parts {
-            threads.push(Pattern { places: places(part, hint)?, condition: None });
-        }
-        match threads.len() {
-            1 => threads.push(threads[0].clone()),
-            2 => {}
-            _ => return Err(wrong(&parts[2], "exclusion is between two sets of places".into(), hint)),
-        }
-        Ok(Together { threads, outside_atomic: true })
+/// `L`: no two threads at L. `A|B`: no two in these places. `A|B, C`: no thread in A or B while
+/// another is in C. Spans of diagnostics are into `text`.
+pub fn mutex(text: &str) -> Result<Property, Diagnostic> {
+    let hint =
+        "write `L`, `A|B` (no two threads in these places) or `A, B` (no thread at A while another is at B)";
+    let parts = split(text, 0, ',');
+    let mut threads = Vec::new();
+    for part in &parts {
+        threads.push(Pattern { places: places(part, hint)?, condition: None });
     }
-
-    /// `L=2`, `A|B=3`: at most so many threads in these places. Spans of diagnostics are into
-    /// `text`.
-    pub fn at_most(text: &str) -> Result<Together, Diagnostic> {
-        let hint = "write `L=2` or `A|B=3`: places, and how many threads may be there at once";
-        let Some((before, number)) = text.rsplit_once('=') else {
-            return Err(wrong(&Part::of(text, 0), "how many threads may be there?".into(), hint));
-        };
-        let number = Part::of(number, before.len() + 1);
-        let most = match number.text.parse::<u32>() {
-            Ok(most) if most <= MOST_THREADS => most,
-            Ok(_) => {
-                return Err(wrong(&number, format!("the bound is at most {MOST_THREADS} threads"), hint));
-            }
-            Err(_) => return Err(wrong(&number, format!("`{}` is not a number", number.text), hint)),
-        };
-        let pattern = Pattern { places: places(&Part::of(before, 0), hint)?, condition: None };
-        Ok(Together { threads: vec![pattern; most as usize + 1], outside_atomic: true })
+    match threads.len() {
+        1 => threads.push(threads[0].clone()),
+        2 => {}
+        _ => return Err(wrong(&parts[2], "exclusion is between two sets of places".into(), hint)),
     }
+    Ok(Property::Mutex(Together { text: text.into(), threads, outside_atomic: true }))
+}
 
-    /// `L & x, M & !y`: threads, each at a place where a condition holds. Spans of diagnostics are
-    /// into `text`.
-    pub fn never(text: &str) -> Result<Together, Diagnostic> {
-        let hint =
-            "write `L & x, M & !y`: for each thread a label or a line, `&`, and a condition on what it sees";
-        let mut threads = Vec::new();
-        for part in split(text, 0, ',') {
-            let (place, condition) = match part.text.split_once('&') {
-                None => (part.clone(), None),
-                Some((place, condition)) => {
-                    let begins = part.span.start as usize + place.len() + 1;
-                    let also = usize::from(condition.starts_with('&'));
-                    let condition = Part::of(&condition[also..], begins + also);
-                    if condition.text.is_empty() {
-                        return Err(wrong(&part, "a condition is missing behind `&`".into(), hint));
-                    }
-                    (Part::of(place, part.span.start as usize), Some(condition))
+/// `L=2`, `A|B=3`: at most so many threads in these places. Spans of diagnostics are into
+/// `text`.
+pub fn at_most(text: &str) -> Result<Property, Diagnostic> {
+    let hint = "write `L=2` or `A|B=3`: places, and how many threads may be there at once";
+    let Some((before, number)) = text.rsplit_once('=') else {
+        return Err(wrong(&Part::of(text, 0), "how many threads may be there?".into(), hint));
+    };
+    let number = Part::of(number, before.len() + 1);
+    let most = match number.text.parse::<u32>() {
+        Ok(most) if most <= MOST_THREADS => most,
+        Ok(_) => {
+            return Err(wrong(&number, format!("the bound is at most {MOST_THREADS} threads"), hint));
+        }
+        Err(_) => return Err(wrong(&number, format!("`{}` is not a number", number.text), hint)),
+    };
+    let pattern = Pattern { places: places(&Part::of(before, 0), hint)?, condition: None };
+    let threads = vec![pattern; most as usize + 1];
+    Ok(Property::AtMost(Together { text: text.into(), threads, outside_atomic: true }))
+}
+
+/// `L & x, M & !y`: threads, each at a place where a condition holds. Spans of diagnostics are
+/// into `text`.
+pub fn never(text: &str) -> Result<Property, Diagnostic> {
+    let hint =
+        "write `L & x, M & !y`: for each thread a label or a line, `&`, and a condition on what it sees";
+    let mut threads = Vec::new();
+    for part in split(text, 0, ',') {
+        let (place, condition) = match part.text.split_once('&') {
+            None => (part.clone(), None),
+            Some((place, condition)) => {
+                let begins = part.start + place.len() + 1;
+                let also = usize::from(condition.starts_with('&'));
+                let condition = Part::of(&condition[also..], begins + also);
+                if condition.text.is_empty() {
+                    return Err(wrong(&part, "a condition is missing behind `&`".into(), hint));
                 }
-            };
-            threads.push(Pattern { places: places(&place, hint)?, condition });
-        }
-        Ok(Together { threads, outside_atomic: false })
-    }
-
-    /// `L`, `L|M` or `wait`: one thread, at one of these places. Spans of diagnostics are into
-    /// `text`.
-    pub fn one_at(text: &str) -> Result<Together, Diagnostic> {
-        let hint = "write `L`, `L|M` for one of several places, or `wait` for every `wait` of the program";
-        let threads = vec![Pattern { places: places(&Part::of(text, 0), hint)?, condition: None }];
-        Ok(Together { threads, outside_atomic: false })
-    }
-
-    /// Whether variables of threads may be mentioned.
-    pub fn has_conditions(&self) -> bool {
-        self.threads.iter().any(|t| t.condition.is_some())
-    }
-
-    /// Every way to choose one of the candidates of each thread, as a set of threads: patterns that
-    /// are equal do not swap theirs. `None` if there are more than `most`.
-    pub fn choices<T: Clone>(&self, candidates: &[Vec<T>], most: usize) -> Option<Vec<Vec<T>>> {
-        let mut chosen: Vec<(Vec<T>, usize)> = vec![(Vec::new(), 0)];
-        for (i, list) in candidates.iter().enumerate() {
-            let same = i > 0 && self.threads.get(i - 1..=i).is_some_and(|two| two[0] == two[1]);
-            let mut longer = Vec::new();
-            for (before, last) in &chosen {
-                for (k, one) in list.iter().enumerate().skip(if same { *last } else { 0 }) {
-                    if longer.len() == most {
-                        return None;
-                    }
-                    longer.push(([&before[..], std::slice::from_ref(one)].concat(), k));
-                }
+                (Part::of(place, part.start), Some(condition))
             }
-            chosen = longer;
-        }
-        Some(chosen.into_iter().map(|c| c.0).collect())
+        };
+        threads.push(Pattern { places: places(&place, hint)?, condition });
     }
+    Ok(Property::Never(Together { text: text.into(), threads, outside_atomic: false }))
+}
+
+/// `L`, `L|M` or `wait`: one thread, at one of these places. Spans of diagnostics are into
+/// `text`.
+pub fn stuck(text: &str) -> Result<Property, Diagnostic> {
+    let hint = "write `L`, `L|M` for one of several places, or `wait` for every `wait` of the program";
+    let threads = vec![Pattern { places: places(&Part::of(text, 0), hint)?, condition: None }];
+    Ok(Property::Stuck(Together { text: text.into(), threads, outside_atomic: false }))
 }
 
 /// `A|B`
 fn places(part: &Part, hint: &str) -> Result<Vec<Part>, Diagnostic> {
-    let found = split(&part.text, part.span.start as usize, '|');
+    let found = split(&part.text, part.start, '|');
     match found.iter().find(|p| p.text.is_empty()) {
         Some(empty) => Err(wrong(empty, "a label or a line is missing".into(), hint)),
         None => Ok(found),
@@ -202,7 +145,7 @@ pub fn annotations(text: &str) -> Vec<Annotation> {
             let begins = start + line.len() - rest.len();
             let rest = Part::of(rest, begins);
             let end = rest.text.find(char::is_whitespace).unwrap_or(rest.text.len());
-            let begins = rest.span.start as usize;
+            let begins = rest.start;
             found.push(Annotation {
                 word: Part::of(&rest.text[..end], begins),
                 value: Part::of(&rest.text[end..], begins + end),
@@ -233,8 +176,8 @@ fn ends_inside(line: &str, mut inside: bool) -> bool {
 mod tests {
     use super::*;
 
-    fn shape(found: Result<Together, Diagnostic>) -> Vec<(Vec<String>, Option<String>)> {
-        let threads = found.unwrap().threads.into_iter();
+    fn shape(found: Result<Property, Diagnostic>) -> Vec<(Vec<String>, Option<String>)> {
+        let threads = found.unwrap().together().unwrap().threads.clone().into_iter();
         threads
             .map(|t| (t.places.into_iter().map(|p| p.text).collect(), t.condition.map(|c| c.text)))
             .collect()
@@ -243,26 +186,26 @@ mod tests {
     #[test]
     fn the_notations_are_read() {
         let at = |names: &[&str]| (names.iter().map(|n| n.to_string()).collect::<Vec<_>>(), None);
-        assert_eq!(shape(Together::exclusion("W")), [at(&["W"]), at(&["W"])]);
-        assert_eq!(shape(Together::exclusion(" R | S , W ")), [at(&["R", "S"]), at(&["W"])]);
-        assert_eq!(shape(Together::at_most("A|B = 2")), vec![at(&["A", "B"]); 3]);
+        assert_eq!(shape(mutex("W")), [at(&["W"]), at(&["W"])]);
+        assert_eq!(shape(mutex(" R | S , W ")), [at(&["R", "S"]), at(&["W"])]);
+        assert_eq!(shape(at_most("A|B = 2")), vec![at(&["A", "B"]); 3]);
         let with = |name: &str, c: &str| (vec![name.to_string()], Some(c.to_string()));
         assert_eq!(
-            shape(Together::never("L & (x, y) | z, line 7 && !y,M")),
+            shape(never("L & (x, y) | z, line 7 && !y,M")),
             [with("L", "(x, y) | z"), with("line 7", "!y"), at(&["M"])]
         );
     }
 
     #[test]
     fn what_is_wrong_is_pointed_at() {
-        type Read = fn(&str) -> Result<Together, Diagnostic>;
+        type Read = fn(&str) -> Result<Property, Diagnostic>;
         let cases: [(&str, Read, &str); 6] = [
-            ("A,B,C", Together::exclusion, "C"),
-            ("A,,B", Together::exclusion, ""),
-            ("L", Together::at_most, "L"),
-            ("L=x", Together::at_most, "x"),
-            ("L=1000", Together::at_most, "1000"),
-            ("L & ", Together::never, "L &"),
+            ("A,B,C", mutex, "C"),
+            ("A,,B", mutex, ""),
+            ("L", at_most, "L"),
+            ("L=x", at_most, "x"),
+            ("L=1000", at_most, "1000"),
+            ("L & ", never, "L &"),
         ];
         for (text, read, under) in cases {
             let why = read(text).unwrap_err();
@@ -272,10 +215,10 @@ mod tests {
 
     #[test]
     fn equal_patterns_do_not_swap() {
-        let same = Together::exclusion("A").unwrap();
+        let same = mutex("A").unwrap().together().unwrap().clone();
         let pairs = same.choices(&[vec![1, 2, 3], vec![1, 2, 3]], 100).unwrap();
         assert_eq!(pairs, [[1, 1], [1, 2], [1, 3], [2, 2], [2, 3], [3, 3]]);
-        let other = Together::exclusion("A,B").unwrap();
+        let other = mutex("A,B").unwrap().together().unwrap().clone();
         assert_eq!(other.choices(&[vec![1, 2], vec![3]], 100).unwrap(), [[1, 3], [2, 3]]);
         assert!(same.choices(&[vec![1, 2, 3], vec![1, 2, 3]], 5).is_none());
         assert!(same.choices(&[vec![1], Vec::new()], 5).unwrap().is_empty());
@@ -290,8 +233,8 @@ mod tests {
             found.iter().map(|a| (a.word.text.as_str(), a.value.text.as_str())).collect();
         assert_eq!(words, [("mutex", "A, B"), ("deadlock", ""), ("initial", "any")]);
         for a in &found {
-            assert_eq!(&text[a.value.span.range()], a.value.text);
-            assert_eq!(&text[a.word.span.range()], a.word.text);
+            assert_eq!(&text[a.value.range()], a.value.text);
+            assert_eq!(&text[a.word.range()], a.word.text);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::bp::Jit;
 use crate::configuration::{parse_config, parse_target, read_prop};
 use crate::load::{Format, Input, Loaded, Reading, read_source};
 use crate::pnml;
-use crate::property::{Annotation, Part, Together, annotations};
+use crate::property::{self, Annotation, Part, Property, Together, annotations};
 use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
 use crate::vocabulary::Vocabulary;
@@ -25,6 +25,8 @@ pub struct Question {
     pub initial: Option<String>,
     /// The bound on threads.
     pub threads: Option<u32>,
+    /// What is asked of programs in a source language only.
+    pub code: CodeQuestion,
     /// What must not be reached: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0`
     /// ([`crate::bp::thread_state`]).
     pub targets: Vec<String>,
@@ -32,18 +34,18 @@ pub struct Question {
     pub prop: Option<PathBuf>,
     /// Labels that no thread may reach.
     pub error_labels: Vec<String>,
-    /// Places that no two threads may be at, see [`Together::exclusion`].
+    /// Places that no two threads may be at, see [`property::mutex`].
     pub mutex: Vec<String>,
-    /// Places, and how many threads may be there, see [`Together::at_most`].
+    /// Places, and how many threads may be there, see [`property::at_most`].
     pub at_most: Vec<String>,
-    /// Threads that must not be there at once, see [`Together::never`].
+    /// Threads that must not be there at once, see [`property::never`].
     pub never: Vec<String>,
     /// Shared variables that no two threads may be about to access, one of them to write.
     pub races: Vec<String>,
     /// No configuration may be reached in which no thread can move although some thread has not
     /// ended.
     pub deadlock: bool,
-    /// Places at which no thread may be stuck, see [`Together::one_at`].
+    /// Places at which no thread may be stuck, see [`property::stuck`].
     pub stuck: Vec<String>,
     /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
@@ -51,6 +53,52 @@ pub struct Question {
     pub may_lack_target: bool,
     /// How messages name the parts of a question.
     pub vocabulary: &'static Vocabulary,
+}
+
+/// What is asked of programs in a source language such as C only. Assertions are asked for, unless
+/// another kind of failure is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CodeQuestion {
+    /// Functions that any number of threads call, instead of one thread in `main`.
+    pub entries: Vec<String>,
+    /// Two threads access the same memory at the same time, one of them writing, not both
+    /// atomically.
+    pub data_race: bool,
+    /// A computation with signed integers overflows, divides by zero or shifts too far.
+    pub overflow: bool,
+    /// A lock is released by a thread that does not hold it, or destroyed while it is held.
+    pub locks: bool,
+    /// Memory is accessed where no object is, after it was freed, or freed twice.
+    pub memory_safety: bool,
+    /// An assertion, also where another kind is asked for.
+    pub assertions: bool,
+    /// A property file of SV-COMP, which asks one thing only.
+    pub property: Option<PathBuf>,
+    /// Waits for condition variables end with a signal only.
+    pub no_spurious: bool,
+    /// Statements without calls, and conditions, are one step.
+    pub whole_statements: bool,
+    /// Sequential consistency is asked about, whatever memory orders the program names.
+    pub sequential: bool,
+}
+
+impl CodeQuestion {
+    /// Returns the name of something that is asked, which is not for inputs of other kinds.
+    fn first(&self, vocabulary: &Vocabulary) -> Option<&'static str> {
+        let given = [
+            (!self.entries.is_empty(), vocabulary.entry),
+            (self.data_race, vocabulary.data_race),
+            (self.overflow, vocabulary.overflow),
+            (self.locks, vocabulary.locks),
+            (self.memory_safety, vocabulary.memory_safety),
+            (self.assertions, vocabulary.assertions),
+            (self.property.is_some(), vocabulary.property),
+            (self.no_spurious, vocabulary.no_spurious),
+            (self.whole_statements, vocabulary.whole_statements),
+            (self.sequential, vocabulary.memory_model),
+        ];
+        given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
+    }
 }
 
 /// A diagnostic together with the text that it points into: the input, an option, or a file that an
@@ -78,6 +126,17 @@ impl SourceDiagnostic {
         SourceDiagnostic { source: source.clone(), diagnostic }
     }
 
+    /// An error that underlines the whole value of an option.
+    pub fn about_option(
+        name: &str,
+        value: &str,
+        code: &'static str,
+        message: String,
+        hint: Option<&str>,
+    ) -> SourceDiagnostic {
+        wrong(name, value, code, message, hint)
+    }
+
     /// About the value of an option.
     fn option(name: &str, value: &str, diagnostic: Diagnostic) -> SourceDiagnostic {
         SourceDiagnostic { source: Arc::new(Source::new(name, value)), diagnostic }
@@ -101,7 +160,9 @@ impl Question {
     /// How to read a program that is asked this: where values of threads' variables are asked for,
     /// none may be forgotten.
     pub fn reading(&self, reading: Reading) -> Reading {
-        let condition = |text: &String| Together::never(text).is_ok_and(|t| t.has_conditions());
+        let condition = |text: &String| {
+            property::never(text).is_ok_and(|p| p.together().is_some_and(Together::has_conditions))
+        };
         let of_threads = !self.targets.is_empty() || self.never.iter().any(condition);
         Reading { exact_copies: reading.exact_copies || of_threads, ..reading }
     }
@@ -116,7 +177,7 @@ impl Question {
             let mut wrong = |part: &Part, message: String| {
                 let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ stuck L`, `//@ error-label L`, \
                             `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
-                let why = Diagnostic::error("E615", part.span, message).hint(hint);
+                let why = Diagnostic::error("E615", part.into(), message).hint(hint);
                 diagnostics.push(SourceDiagnostic::whole(&loaded.source, why));
             };
             if word.text == "deadlock" {
@@ -178,6 +239,9 @@ impl Question {
 
     fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
+        if let Some(option) = self.code.first(self.vocabulary) {
+            diagnostics.push(self.only_for_code(option, &loaded.input));
+        }
         if self.threads == Some(0) {
             let hint =
                 Some("the bound counts all threads, initial ones included; without it, any number may run");
@@ -194,6 +258,16 @@ impl Question {
         }?;
         self.fits_bound(&problem, loaded, &mut warnings)?;
         Ok(PosedProblem { problem, warnings, left_out })
+    }
+
+    fn only_for_code(&self, option: &'static str, input: &Input) -> SourceDiagnostic {
+        let message = match (input, option == self.vocabulary.data_race) {
+            (Input::Program(_), true) => {
+                format!("`{0}` needs a shared variable of the program: `{0} VAR`", self.vocabulary.race)
+            }
+            _ => format!("`{option}` is for C: files that end in .c or .i"),
+        };
+        wrong(option, option, "E602", message, None)
     }
 
     /// Options that say nothing about this kind of input.
@@ -336,18 +410,17 @@ impl Question {
         for label in &self.error_labels {
             at_label(self.vocabulary.error_label, label, program.error_label(label));
         }
-        type Reader = fn(&str) -> Result<Together, Diagnostic>;
+        type Reader = fn(&str) -> Result<Property, Diagnostic>;
         let names = self.vocabulary;
-        let together: [(&str, &str, &[String], Reader); 4] = [
-            ("mutex", names.mutex, &self.mutex, Together::exclusion),
-            ("at-most", names.at_most, &self.at_most, Together::at_most),
-            ("never", names.never, &self.never, Together::never),
-            ("stuck", names.stuck, &self.stuck, Together::one_at),
+        let together: [(&str, &[String], Reader); 4] = [
+            (names.mutex, &self.mutex, property::mutex),
+            (names.at_most, &self.at_most, property::at_most),
+            (names.never, &self.never, property::never),
+            (names.stuck, &self.stuck, property::stuck),
         ];
-        for (word, option, texts, read) in together {
+        for (option, texts, read) in together {
             for text in texts {
-                let name = format!("{word} {}", one_line(text));
-                match read(text).and_then(|asked| program.together(name, text, &asked)) {
+                match read(text).and_then(|asked| program.together(asked)) {
                     Ok(target) => {
                         if target.configs.is_empty() {
                             warnings.push(SourceDiagnostic::whole(&loaded.source, impossible(&target.name)));
@@ -381,7 +454,7 @@ impl Question {
             if !self.may_lack_target {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
-            targets.push(Target::covering("assertions", Vec::new()));
+            targets.push(Target::of(Property::Assertions, Vec::new()));
         }
         if diagnostics.is_empty() { Ok(targets) } else { Err(diagnostics) }
     }
@@ -522,16 +595,11 @@ fn in_place(list: Vec<SourceDiagnostic>, loaded: &Loaded, names: &Vocabulary) ->
     let moved = |about: SourceDiagnostic| {
         let SourceDiagnostic { source, diagnostic } = about;
         match asked.iter().find(|a| source.name == option(a) && a.value.text == source.text) {
-            Some(a) => SourceDiagnostic::whole(&loaded.source, diagnostic.moved(a.value.span.start)),
+            Some(a) => SourceDiagnostic::whole(&loaded.source, diagnostic.moved(a.value.start as u32)),
             None => SourceDiagnostic { source, diagnostic },
         }
     };
     list.into_iter().map(moved).collect()
-}
-
-/// A text with single blanks.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn impossible(name: &str) -> Diagnostic {
@@ -597,11 +665,6 @@ fn contest_properties(
     let (mut targets, mut found) = (Vec::new(), Vec::new());
     for property in properties {
         match property.target {
-            // That name is taken.
-            Ok(target) if target.is_about_all_threads() => {
-                let name = format!("property {}", target.name);
-                targets.push(Target { name, ..target });
-            }
             Ok(target) => targets.push(target),
             Err(why) => {
                 let message = format!("property `{}` is left out: {why}", property.id);

@@ -19,12 +19,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source from a name and its text.
+    /// Creates a source from a name and its text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
         Source { name: name.into(), text: text.into() }
     }
 
-    /// Line and column of a byte offset, both counted from 1; the column counts characters.
+    /// Returns line and column of a byte offset, both counted from 1; the column counts characters.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let before = &self.text[..offset];
@@ -34,26 +34,26 @@ impl Source {
     }
 }
 
-/// The start of every line, for looking up many positions of one text quickly.
+/// The start of every line, for fast look-up of many positions in one text.
 #[derive(Clone, Debug, Default)]
 pub struct LineIndex {
     starts: Vec<u32>,
-    /// Bytes that begin no character.
+    /// Offsets of bytes that do not begin a character.
     inner: Vec<u32>,
 }
 
 impl LineIndex {
-    /// Reads the text once.
+    /// Indexes the lines of a text.
     pub fn new(text: &str) -> LineIndex {
         let newlines = text.bytes().enumerate().filter(|&(_, b)| b == b'\n');
         let starts = std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect();
         let is_inner = |&(_, b): &(usize, u8)| b & 0xc0 == 0x80;
         let inner = text.bytes().enumerate().filter(is_inner).map(|(i, _)| i as u32);
-        // Nearly every input is ASCII, and that is seen at once.
+        // Nearly every input is ASCII, which is cheap to check.
         LineIndex { starts, inner: if text.is_ascii() { Vec::new() } else { inner.collect() } }
     }
 
-    /// Line and column of a byte offset, both from 1; the column counts characters.
+    /// Returns line and column of a byte offset, both from 1; the column counts characters.
     pub fn position(&self, offset: u32) -> (u32, u32) {
         let line = self.starts.partition_point(|&s| s <= offset);
         let start = self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(0);
@@ -72,32 +72,32 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes `start..end`.
+    /// Creates the span of the bytes `start..end`.
     pub fn new(start: usize, end: usize) -> Span {
         Span { start: start as u32, end: end as u32 }
     }
 
-    /// From the start of `self` to the end of `other`.
+    /// Returns the span from the start of `self` to the end of `other`.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end.max(self.start) }
     }
 
-    /// As a range of indices.
+    /// Returns the span as a range of indices.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// Whether the input is refused, or merely looks odd.
+/// How serious a diagnostic is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The input cannot be used.
     Error,
-    /// The input is accepted, but probably not what was meant.
+    /// The input is accepted, but is probably not what the user meant.
     Warning,
 }
 
-/// One message about one place in the input.
+/// A message about a place in the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// Error or warning.
@@ -108,16 +108,16 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// What is wrong, in one sentence without a full stop.
     pub message: String,
-    /// Where; `None` if the whole input is meant.
+    /// The place; `None` if the message is about the whole input.
     pub span: Option<Span>,
     /// What to write under the underlined text, e.g. "expected `;`".
     pub label: String,
-    /// What might help.
+    /// A suggestion.
     pub hint: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// Creates an error at a place.
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -129,12 +129,12 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// Creates a warning at a place.
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
     }
 
-    /// An error about the input as a whole.
+    /// Creates an error about the input as a whole.
     pub fn whole(code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic { span: None, ..Diagnostic::error(code, Span::default(), message) }
     }
@@ -151,20 +151,20 @@ impl Diagnostic {
         self
     }
 
-    /// The same about a text that begins `by` bytes before this one.
+    /// Returns the diagnostic with its span moved by `by` bytes, for a text that begins that much
+    /// earlier.
     pub fn moved(mut self, by: u32) -> Diagnostic {
         self.span = self.span.map(|s| Span { start: s.start + by, end: s.end + by });
         self
     }
 
-    /// Whether the input must be refused.
+    /// Returns whether the diagnostic is an error, so that the input must be refused.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// Texts quote names from the input, and those may be megabytes long: messages are cut at this
-/// length.
+/// Cuts a text at 500 bytes: messages quote names from the input, which may be megabytes long.
 fn brief(mut text: String) -> String {
     const LONGEST: usize = 500;
     if text.len() > LONGEST {
@@ -174,8 +174,8 @@ fn brief(mut text: String) -> String {
     text
 }
 
-/// A diagnostic as text: `error[E101]: message`, then file, line, column, the line with the passage
-/// underlined, the hint.
+/// Renders a diagnostic as text: `error[E101]: message`, then file, line, column, the line with the
+/// passage underlined, the hint.
 pub fn render(diagnostic: &Diagnostic, source: &Source, colour: bool) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -209,8 +209,8 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, colour: bool) -> String 
     }
 }
 
-/// The renderer counts columns from the start of the excerpt; in a long line that is not the start
-/// of the line.
+/// Corrects the column in a rendered message: the renderer counts from the start of the excerpt,
+/// which is not the start of a long line.
 fn with_true_column(rendered: String, source: &Source, span: Span) -> String {
     let (line, column) = source.position(span.start as usize);
     let (text, _, range) = excerpt(&source.text, span);
@@ -222,8 +222,8 @@ fn with_true_column(rendered: String, source: &Source, span: Span) -> String {
     rendered.replacen(&place(shown), &place(column), 1)
 }
 
-/// The lines around a span (a huge line is cut), the number of the first, and the span inside the
-/// excerpt.
+/// Returns the lines around a span (a huge line is cut), the number of the first, and the span
+/// inside the excerpt.
 ///
 /// Rendering the excerpt instead of the whole text keeps a message about a 100 MB file cheap.
 fn excerpt(text: &str, span: Span) -> (String, usize, Range<usize>) {

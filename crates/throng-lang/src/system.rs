@@ -1,4 +1,4 @@
-//! What every reader of explicit systems returns, and how readers collect what they have to say.
+//! What the readers of explicit systems return, and how they collect their diagnostics.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use throng_model::table::{Names, Table};
 use throng_model::unfold::Unfolded;
 use throng_model::{Bag, Local};
 
-/// A system that is written out in full, with the questions its file asks.
+/// A system whose steps are all listed, with the questions its file asks.
 #[derive(Clone, Debug)]
 pub struct System {
     /// States and steps.
     pub table: Arc<Table>,
-    /// Where it may start; any of these.
+    /// The initial configurations.
     pub initial: Vec<Initial>,
-    /// The same as written in the input.
+    /// The initial configurations as written in the input.
     pub initial_text: String,
-    /// What must not happen; empty if the file does not say.
+    /// The targets, which must not be reached; empty if the file names none.
     pub targets: Vec<Target>,
     /// What kind of file it came from.
     pub kind: Kind,
@@ -41,7 +41,8 @@ pub enum Kind {
 }
 
 impl System {
-    /// Adds complements to a start that lacks them; or says why the system cannot start there.
+    /// Adds complements to an initial configuration that lacks them, or returns why the system
+    /// cannot start there.
     pub fn complete(&self, initial: &mut Initial) -> Result<(), String> {
         for &(x, not_x) in &self.complements {
             let any = initial.any.iter().any(|l| [x, not_x].contains(l));
@@ -57,7 +58,7 @@ impl System {
         Ok(())
     }
 
-    /// The question that the file asks, for this many threads.
+    /// Returns the question that the file asks, for this many threads.
     pub fn problem(&self, bound: Bound) -> Problem {
         Problem {
             model: self.table.clone(),
@@ -82,8 +83,8 @@ impl From<Unfolded> for System {
     }
 }
 
-/// An initial family in BFC's notation: `0|1,1/2` is two threads in 1 and any number in 2, in
-/// shared state 0.
+/// Returns an initial family in BFC's notation: `0|1,1/2` is two threads in 1 and any number in 2,
+/// in shared state 0.
 pub fn notation(initial: &Initial, shared: &Names, locals: &Names) -> String {
     let mut text = shared.name(initial.shared.0);
     if !initial.threads.is_empty() || initial.any.is_empty() {
@@ -97,13 +98,13 @@ pub fn notation(initial: &Initial, shared: &Names, locals: &Names) -> String {
     text
 }
 
-/// The threads of a bag, with repetitions: `1,1,2`.
+/// Returns the threads of a bag, with repetitions: `1,1,2`.
 pub(crate) fn listed(threads: &Bag, locals: &Names) -> String {
     let each = threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
     each.map(|l| locals.name(l.0)).collect::<Vec<_>>().join(",")
 }
 
-/// Diagnostics so far. Errors and warnings are each cut off after [`Findings::MOST`].
+/// The diagnostics found so far; at most [`Findings::MOST`] errors and as many warnings are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     list: Vec<Diagnostic>,
@@ -113,15 +114,15 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// At most this many are reported.
+    /// Maximum number of errors, and of warnings, that are reported.
     pub(crate) const MOST: usize = 20;
 
-    /// Of a reader that gives up when its patience is over.
+    /// Returns an empty list for a reader that gives up when its patience is over.
     pub(crate) fn within(patience: &Patience) -> Findings {
         Findings { patience: patience.clone(), ..Findings::default() }
     }
 
-    /// Adds one.
+    /// Adds a diagnostic, unless there are enough of its severity.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         let count = if diagnostic.is_error() { &mut self.errors } else { &mut self.warnings };
         *count += 1;
@@ -130,17 +131,18 @@ impl Findings {
         }
     }
 
-    /// Whether it is pointless to continue.
+    /// Returns whether the reader should stop.
     pub(crate) fn full(&self) -> bool {
         self.errors >= Findings::MOST || self.patience.is_over()
     }
 
-    /// Whether the input must be refused, or was not read to its end.
+    /// Returns whether the input must be refused, or was not read to its end.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0 || self.patience.hit().is_some()
     }
 
-    /// All of them; `error` and `warning` are the codes for "there is more".
+    /// Returns all diagnostics; `error` and `warning` are the codes of the note that some were
+    /// omitted.
     pub(crate) fn finish(mut self, error: &'static str, warning: &'static str) -> Vec<Diagnostic> {
         if self.errors >= Findings::MOST {
             self.list.push(Diagnostic::whole(error, format!("stopped after {} errors", Findings::MOST)));

@@ -2,7 +2,8 @@
 //! them (reference 3).
 //!
 //! Files have up to millions of lines and declare more states than they use: reading is one pass
-//! over the bytes, and nothing is kept per declared state. An error costs its line only.
+//! over the bytes, and nothing is kept per declared state. After an error reading continues with
+//! the next line.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub fn read(text: &str) -> (Option<System>, Vec<Diagnostic>) {
     read_within(text, &Patience::default())
 }
 
-/// The same as long as there is patience: when it is over, there is no system.
+/// Like [`read`], but returns no system once the patience is over.
 pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diagnostic>) {
     let mut reader = Reader {
         header: Vec::new(),
@@ -82,7 +83,7 @@ impl Reader {
         }
     }
 
-    /// The first two numbers: how many shared and local states there are.
+    /// Reads one of the first two numbers: how many shared and local states there are.
     fn header(&mut self, token: Token, span: Span, text: &str) -> Result<(), Diagnostic> {
         let which = ["shared", "local"][self.header.len()];
         let Token::Number(n) = token else {
@@ -100,7 +101,7 @@ impl Reader {
         Ok(())
     }
 
-    /// `l ARROW s' l' { p ~> q }`, after the first number.
+    /// Parses `l ARROW s' l' { p ~> q }`, after the first number.
     fn edge(&mut self, mut cursor: Cursor<'_>, first: (u64, Span), line: u32) -> Result<(), Diagnostic> {
         let s = self.in_range(0, first)?;
         let l = self.state(&mut cursor, 1)?;
@@ -181,13 +182,13 @@ pub(crate) enum Arrow {
 }
 
 enum Token {
-    /// `None` if it does not fit.
+    /// A number; `None` if it is too large.
     Number(Option<u64>),
     Arrow(Arrow),
     Other,
 }
 
-/// Tokens of one line.
+/// The tokens of one line.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -255,7 +256,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// What comes next is wrong, or missing.
+    /// Returns the error that the next token is wrong, or missing.
     fn expected(&mut self, what: &str) -> Diagnostic {
         let end = self.text[..self.at].trim_end().len();
         let (message, span) = match self.next() {
@@ -290,7 +291,7 @@ mod tests {
         good(text).table.steps().to_vec()
     }
 
-    /// Code, message and the text under the message.
+    /// Returns code, message and the underlined text of each error.
     fn errors(text: &str) -> Vec<(String, String)> {
         let (system, findings) = read(text);
         assert!(system.is_none(), "{text}");

@@ -29,6 +29,26 @@ pub struct Vocabulary {
     pub never: &'static str,
     /// Variables that no two threads may be about to access, one to write.
     pub race: &'static str,
+    /// That no two accesses to the same memory race.
+    pub data_race: &'static str,
+    /// That no computation overflows.
+    pub overflow: &'static str,
+    /// That no lock is misused.
+    pub locks: &'static str,
+    /// That no memory error happens.
+    pub memory_safety: &'static str,
+    /// Assertions beside another kind of failure.
+    pub assertions: &'static str,
+    /// A property file of SV-COMP.
+    pub property: &'static str,
+    /// Functions that any number of threads call.
+    pub entry: &'static str,
+    /// That waits for condition variables end with a signal only.
+    pub no_spurious: &'static str,
+    /// That statements are one step.
+    pub whole_statements: &'static str,
+    /// The memory model.
+    pub memory_model: &'static str,
     /// That some thread can always move.
     pub deadlock: &'static str,
     /// Places at which no thread may be stuck.
@@ -53,8 +73,6 @@ pub struct Vocabulary {
     pub symbolic: &'static str,
     /// To choose one engine.
     pub engine: &'static str,
-    /// To search for an answer rather than to explore everything.
-    pub answer: &'static str,
 }
 
 impl Vocabulary {
@@ -69,6 +87,16 @@ impl Vocabulary {
         at_most: "at_most",
         never: "never_together",
         race: "no_race",
+        data_race: "no_data_race",
+        overflow: "no_overflow",
+        locks: "no_lock_misuse",
+        memory_safety: "memory_safe",
+        assertions: "assertions",
+        property: "CodeQuestion::property",
+        entry: "entry",
+        no_spurious: "CodeQuestion::no_spurious",
+        whole_statements: "CodeQuestion::whole_statements",
+        memory_model: "CodeQuestion::sequential",
         deadlock: "no_deadlock",
         stuck: "never_stuck_at",
         invariant: "always",
@@ -81,7 +109,6 @@ impl Vocabulary {
         backward: "Engine::Backward",
         symbolic: "Engine::Symbolic",
         engine: "an Engine other than Auto",
-        answer: "an Engine",
     };
 }
 

@@ -1,9 +1,8 @@
-//! Explicit systems as text, in every format that can say it; what a format cannot say is refused,
-//! never approximated.
+//! Writers of explicit systems. What a format cannot express is refused, never approximated.
 //!
-//! Reading back what was written gives the same verdicts for any number of threads. Where the
-//! target format has less than tables have, systems are rewritten first, so that every step is one
-//! that moves or creates a single thread.
+//! Reading the output back gives the same verdicts for any number of threads. Where the format is
+//! less expressive than tables, systems are rewritten first, so that every step moves or creates a
+//! single thread.
 
 mod bp;
 mod dot;
@@ -39,25 +38,25 @@ pub enum Format {
     Bp,
 }
 
-/// What was written.
+/// The output of a writer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Written {
     /// The file.
     pub text: String,
     /// A second file, such as the properties of a PNML net.
     pub companion: Option<Companion>,
-    /// The initial configuration in BFC's notation, where the file itself cannot say it.
+    /// The initial configuration in BFC's notation, if the format has none.
     pub initial: Option<String>,
-    /// Whether a reader of the file would start elsewhere unless given [`Written::initial`].
+    /// True if a reader of the file would start elsewhere unless given [`Written::initial`].
     pub start_must_be_given: bool,
-    /// What a reader of the file should know.
+    /// Notes for readers of the file.
     pub notes: Vec<String>,
 }
 
 /// A second file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Companion {
-    /// How its name should end.
+    /// The extension of its name.
     pub extension: &'static str,
     /// The file.
     pub text: String,
@@ -105,7 +104,7 @@ impl Written {
     }
 }
 
-/// The states that steps, initial configurations and targets mention, in order, with a name for
+/// The states that occur in steps, initial configurations and targets, in order, with a name for
 /// each.
 struct Used {
     shared: BTreeMap<u64, String>,
@@ -113,8 +112,8 @@ struct Used {
 }
 
 impl Used {
-    /// Collects them and makes their names identifiers; a shared and a local state never share a
-    /// name.
+    /// Collects the states and makes their names identifiers; a shared and a local state never have
+    /// the same name.
     fn of(system: &System, reserved: &[&str]) -> Used {
         let (shared, locals) = states(system);
         let mut taken: FxHashSet<String> = reserved.iter().map(|r| r.to_string()).collect();
@@ -132,7 +131,7 @@ impl Used {
         self.locals.get(&l.0).map_or("", String::as_str)
     }
 
-    /// `a,a,b`
+    /// Returns threads as a list: `a,a,b`.
     fn list(&self, threads: &Bag, separator: &str) -> String {
         let each = threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
         each.map(|l| self.local(l)).collect::<Vec<_>>().join(separator)
@@ -168,7 +167,7 @@ fn states(system: &System) -> (Vec<u64>, Vec<u64>) {
     (shared, locals)
 }
 
-/// Letters, digits and `_`, not starting with a digit, unique and not taken.
+/// Returns names of letters, digits and `_`, not starting with a digit, unique and not taken.
 fn identifiers(
     states: Vec<u64>,
     names: &Names,
@@ -196,12 +195,12 @@ fn identifiers(
     found
 }
 
-/// Text for a one-line comment.
+/// Returns a text for a one-line comment.
 fn comment(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// `line 3: x>=1 -> …`
+/// Returns the origin of a step: `line 3: x>=1 -> …`.
 fn whence(table: &Table, edge: throng_model::Edge) -> String {
     let place = throng_model::Describe::edge_place(table, edge);
     match place.line {

@@ -1,7 +1,7 @@
-//! Just enough XML for nets and properties: a tree, read with bounds so that no input can blow up.
+//! Just enough XML for nets and properties: a tree, read with limits on every input.
 //!
-//! There are no document type declarations (so no entities to expand), and nesting is limited, so
-//! that functions on trees may be recursive.
+//! Document type declarations are refused (so there are no entities to expand), and nesting is
+//! limited, so that functions on trees may be recursive.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -11,10 +11,10 @@ use crate::configuration::shortened;
 use crate::patience::Patience;
 use crate::source::{Diagnostic, Span};
 
-/// Nesting beyond this is refused.
+/// Maximum nesting of elements.
 const DEEPEST: usize = 200;
 
-/// One element.
+/// An element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Element {
     /// Name without its namespace prefix.
@@ -31,19 +31,19 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|a| a.0 == name).map(|a| a.1.as_str())
     }
 
-    /// The first element of this name directly inside.
+    /// Returns the first element of this name directly inside.
     pub(crate) fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|c| c.name == name)
     }
 }
 
-/// The root element. Elements named in `skip` are left out with all that is inside, and so is what
-/// comes when the patience is over.
+/// Reads the root element. Elements named in `skip` are omitted with their contents, and so is the
+/// rest of the text once the patience is over.
 pub(crate) fn tree(text: &str, skip: &[&str], patience: &Patience) -> Result<Element, Diagnostic> {
     // The reader would skip one and then count positions without it.
     let marks = text.len() - text.trim_start_matches('\u{feff}').len();
@@ -129,7 +129,7 @@ fn element(tag: &BytesStart<'_>, span: Span) -> Result<Element, Diagnostic> {
     Ok(Element { name: text(tag.local_name().as_ref()), attributes, span, ..Element::default() })
 }
 
-/// `&lt;`, `&#65;`; there are no others, as none can be declared.
+/// Resolves `&lt;` or `&#65;`; there are no other references, as none can be declared.
 fn reference(r: &BytesRef<'_>, span: Span) -> Result<String, Diagnostic> {
     if let Some(c) = r.resolve_char_ref().map_err(|e| malformed(span, &e.to_string()))? {
         return Ok(c.to_string());

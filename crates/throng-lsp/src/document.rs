@@ -1,4 +1,4 @@
-//! An open text: its diagnostics, and what its names mean.
+//! An open text: its diagnostics and its names.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -17,32 +17,32 @@ use throng_lang::source::{Diagnostic, Severity};
 /// A text that is open in the editor.
 #[derive(Debug)]
 pub struct Document {
-    /// How the editor names it.
+    /// Its address in the editor.
     pub uri: String,
-    /// Where it is, or would be.
+    /// Its path, whether or not the file exists.
     pub path: PathBuf,
-    /// The editor's number of this text.
+    /// The editor's version number of the text.
     pub version: i64,
-    /// What it says.
+    /// The text.
     pub text: Text,
     names: OnceLock<Names>,
 }
 
 impl Document {
-    /// A text that was opened.
+    /// Creates a document for a text that was opened.
     pub fn new(uri: &str, version: i64, text: String) -> Document {
         let text = Text::new(text);
         Document { uri: uri.into(), path: path_of(uri), version, text, names: OnceLock::new() }
     }
 
-    /// Takes over changes; `false` if one of them makes no sense.
+    /// Applies edits; returns `false` if one of them is invalid.
     pub fn change(&mut self, version: i64, changes: &[Value]) -> bool {
         self.version = version;
         self.names = OnceLock::new();
         changes.iter().all(|change| self.text.change(change).is_some())
     }
 
-    /// What it is written in, unless that is C or unknown.
+    /// Returns its format; `None` if that is C or unknown.
     pub fn format(&self) -> Option<Format> {
         format(&self.path)
     }
@@ -51,7 +51,7 @@ impl Document {
         self.format() == Some(Format::Bp)
     }
 
-    /// What its names mean; none unless it is a Boolean program.
+    /// Returns its names; none unless it is a Boolean program.
     pub fn names(&self) -> &Names {
         self.names.get_or_init(|| {
             if !self.is_program() {
@@ -62,7 +62,7 @@ impl Document {
         })
     }
 
-    /// What is wrong or odd about it.
+    /// Returns its diagnostics in the protocol's form.
     pub fn diagnostics(&self) -> Vec<Value> {
         if is_c(&self.path) || self.format().is_none() {
             return Vec::new();
@@ -73,7 +73,7 @@ impl Document {
         found
     }
 
-    /// A message of a reader, as the protocol has it.
+    /// Converts a diagnostic to the protocol's form.
     pub fn diagnostic(&self, d: &Diagnostic) -> Value {
         let mut message = d.message.clone();
         if !d.label.is_empty() {
@@ -91,7 +91,8 @@ impl Document {
         })
     }
 
-    /// Declarations without a use, greyed out by editors. Labels need none: questions name them.
+    /// Returns hints about unused declarations, which editors grey out. Labels need no use:
+    /// questions name them.
     fn unused(&self) -> Vec<Value> {
         let names = self.names();
         let mut uses = vec![0; names.symbols.len()];
@@ -120,7 +121,7 @@ impl Document {
         self.names().at(self.text.byte(position)?)
     }
 
-    /// The declaration of the name at a position, in Markdown.
+    /// Returns the declaration of the name at a position, in Markdown.
     pub fn hover(&self, position: &Value) -> Option<Value> {
         let (span, symbol) = self.symbol_at(position)?;
         let symbol = &self.names().symbols[symbol];
@@ -140,7 +141,7 @@ impl Document {
         }))
     }
 
-    /// A declaration on one line.
+    /// Returns a declaration on one line.
     fn declaration(&self, symbol: &Symbol) -> String {
         const LONGEST: usize = 300;
         let text = |range| self.text.text.get(range).unwrap_or_default();
@@ -164,14 +165,14 @@ impl Document {
         line
     }
 
-    /// Where the name at a position is declared.
+    /// Returns the place where the name at a position is declared.
     pub fn definition(&self, position: &Value) -> Option<Value> {
         let (_, symbol) = self.symbol_at(position)?;
         let span = self.names().symbols[symbol].span;
         Some(json!({ "uri": self.uri, "range": self.text.range(span) }))
     }
 
-    /// Every place where the name at a position is written.
+    /// Returns every place where the name at a position is written.
     pub fn references(&self, position: &Value, declaration: bool) -> Option<Vec<Value>> {
         let (_, symbol) = self.symbol_at(position)?;
         let declared = self.names().symbols[symbol].span;
@@ -179,7 +180,7 @@ impl Document {
         Some(uses.map(|span| json!({ "uri": self.uri, "range": self.text.range(span) })).collect())
     }
 
-    /// The name that a rename would change.
+    /// Returns the name that a rename would change.
     pub fn renamed(&self, position: &Value) -> Result<Value, String> {
         let (span, symbol) = self.symbol_at(position).ok_or("there is no name here")?;
         let symbol = &self.names().symbols[symbol];
@@ -196,7 +197,7 @@ impl Document {
         }
     }
 
-    /// Renames, unless some name would then mean something else.
+    /// Renames the name at a position, unless some name would then mean something else.
     pub fn rename(&self, position: &Value, name: &str) -> Result<Value, String> {
         self.renamed(position)?;
         if !is_name(name) {
@@ -227,7 +228,7 @@ impl Document {
         Ok(json!({ "changes": { self.uri.clone(): edits.collect::<Vec<_>>() } }))
     }
 
-    /// Declarations as a tree: functions with their parameters, variables and labels.
+    /// Returns the declarations as a tree: functions with their parameters, variables and labels.
     pub fn outline(&self) -> Vec<Value> {
         let names = self.names();
         let entry = |s: &Symbol, children: Vec<Value>| {
@@ -240,7 +241,7 @@ impl Document {
                 Kind::Label => 20,
                 Kind::Shared | Kind::ThreadLocal | Kind::Parameter | Kind::Local | Kind::Loop => 13,
             };
-            // The whole must contain the name.
+            // The protocol requires that the whole range contains the name.
             let whole = match s.kind {
                 Kind::Function => s.declaration,
                 _ => s.span,
@@ -268,14 +269,14 @@ impl Document {
         .collect()
     }
 
-    /// Where the code lenses stand: at the function `main`, else at the first line.
+    /// Returns the range of the code lenses: the function `main`, else the first line.
     pub fn lens_range(&self) -> Value {
         let main = self.names().symbols.iter().find(|s| s.kind == Kind::Function && s.name == "main");
         main.map_or_else(|| self.text.rest_of_line(1, 1), |s| self.text.range(s.span))
     }
 }
 
-/// Whether a word can be the name of anything.
+/// Returns whether a word can be a name.
 fn is_name(word: &str) -> bool {
     let mut lexer = Lexer::new(word);
     let token = lexer.token();
@@ -285,10 +286,10 @@ fn is_name(word: &str) -> bool {
         && !CONTEXTUAL.contains(&word)
 }
 
-/// What a reader and the question have to say about a text.
-fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
+/// Returns the diagnostics of the reader and of the question about a text.
+pub fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
     let own = |found: Vec<SourceDiagnostic>| {
-        // Those about other files, such as properties, are shown without a place.
+        // Diagnostics about other files, such as properties, are shown without a place.
         let here = |d: SourceDiagnostic| match d.source.text == text {
             true => d.diagnostic,
             false => Diagnostic {
@@ -312,7 +313,7 @@ fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
     own(found)
 }
 
-/// Messages about the input or the question; what else can go wrong, a check says.
+/// Returns the messages about the input or the question; other errors are reported by a check.
 fn refused(why: throng::Error) -> Vec<SourceDiagnostic> {
     match why {
         throng::Error::Refused(found) => found,
@@ -320,12 +321,12 @@ fn refused(why: throng::Error) -> Vec<SourceDiagnostic> {
     }
 }
 
-/// What a file is written in, according to its name.
+/// Returns the format of a file, according to its name.
 fn format(path: &Path) -> Option<Format> {
     path.extension()?.to_str()?.parse().ok()
 }
 
-/// The path that an address names.
+/// Returns the path of an address.
 pub fn path_of(uri: &str) -> PathBuf {
     let path = uri.strip_prefix("file://").unwrap_or_else(|| uri.split_once(':').map_or(uri, |(_, p)| p));
     let mut bytes = Vec::new();
@@ -341,7 +342,7 @@ pub fn path_of(uri: &str) -> PathBuf {
         rest = if escaped.is_some() { &tail[2..] } else { tail };
     }
     let path = String::from_utf8_lossy(&bytes).into_owned();
-    // `/c:/x` on Windows.
+    // The path is `/c:/x` on Windows.
     let drive = cfg!(windows) && path.as_bytes().get(2) == Some(&b':');
     PathBuf::from(if drive { path.trim_start_matches('/').to_string() } else { path })
 }

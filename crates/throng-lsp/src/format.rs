@@ -1,11 +1,11 @@
-//! Formatting: indentation and blanks at the ends of lines. Everything else, comments above all,
-//! stays as it was written; the printer of `throng translate` would lose comments.
+//! Formatting: indentation and blanks at the ends of lines. Everything else, comments in
+//! particular, stays as it was written; the printer of `throng translate` would lose comments.
 
 use throng_lang::bp::lexer::{Lexer, Tok};
 
 use crate::position::Text;
 
-/// The text with its lines indented, `unit` per level. Tokens are the same as before.
+/// Indents the lines of a text by `unit` per level. Tokens stay the same.
 pub fn indent(text: &Text, unit: &str) -> String {
     let lines = Lines::new(text);
     let mut out = String::with_capacity(text.text.len());
@@ -30,7 +30,7 @@ pub fn indent(text: &Text, unit: &str) -> String {
 }
 
 struct Lines {
-    /// How deep each line is; `None` if it begins or ends inside a comment and must stay.
+    /// The depth of each line; `None` if it begins or ends inside a comment and must not change.
     depths: Vec<Option<usize>>,
 }
 
@@ -39,7 +39,7 @@ impl Lines {
         let line_of = |byte: usize| text.starts().partition_point(|&s| s <= byte) - 1;
         let mut lexer = Lexer::new(&text.text);
         let mut depths = vec![None; text.starts().len()];
-        // Where the next line without a token would be: only blanks and comments stand before it.
+        // `next` is the first line that has no token so far: only blanks and comments precede it.
         let (mut next, mut depth, mut behind) = (0, 0_usize, 0);
         let mut complete = true;
         loop {
@@ -47,8 +47,8 @@ impl Lines {
             let (start, line) = (token.span.start as usize, line_of(token.span.start as usize));
             let closes = matches!(token.tok, Tok::End | Tok::Fi | Tok::Od | Tok::RBrace);
             let inner = usize::from(matches!(token.tok, Tok::Else | Tok::Elsif));
-            // Comments on lines of their own belong to what follows, except before the end of a
-            // block.
+            // Comments on lines of their own belong to the next statement, except before the end of
+            // a block.
             for comment in &mut depths[next.min(line)..line] {
                 *comment = Some(depth);
             }
@@ -72,7 +72,7 @@ impl Lines {
     }
 }
 
-/// Lines that a comment `/* … */` in `from..to` runs into stay as they are.
+/// Marks the lines that a comment `/* … */` in `from..to` extends into, which must not change.
 fn keep_comments(
     text: &Text,
     from: usize,

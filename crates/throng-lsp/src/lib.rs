@@ -1,4 +1,5 @@
-//! A language server: diagnostics while typing, what names mean, and verdicts in the editor.
+//! A language server: diagnostics while typing, declarations and uses of names, and verdicts in the
+//! editor.
 //!
 //! ```text
 //! stdin ─ transport ─► server ─► document (names, position, format)      answers at once
@@ -6,9 +7,9 @@
 //! ```
 //!
 //! The server speaks the Language Server Protocol 3.17. Texts are read again after every change,
-//! and of a burst of changes only the last is read. A check runs beside that, shows progress, ends
-//! when the request is cancelled or the text changes, and keeps its outcome for the same text and
-//! question.
+//! and of a burst of changes only the last is read. Checks run in the background: a check shows
+//! progress, ends when the request is cancelled or the text changes, and keeps its outcome for the
+//! same text and question.
 
 mod document;
 mod format;

@@ -1,7 +1,7 @@
-//! What each name of a program means: who declares it and where it is used.
+//! The names of a program: where each is declared and where it is used.
 //!
-//! The order of lookup is that of the reader (reference 2.4): the variables of `for` loops around,
-//! variables and parameters of the function, global variables, then constants and values of
+//! The order of lookup is that of the reader (reference 2.4): the variables of enclosing `for`
+//! loops, variables and parameters of the function, global variables, then constants and values of
 //! enumerations. `x$` means `x` if no variable is called `x$`.
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use throng_lang::bp::ast::{
 use throng_lang::bp::lexer::{Lexer, Tok};
 use throng_lang::source::Span;
 
-/// What a name stands for.
+/// The kind of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A constant.
@@ -23,7 +23,7 @@ pub enum Kind {
     Value,
     /// A shared variable.
     Shared,
-    /// A global variable of which every thread has its own.
+    /// A global variable of which every thread has its own copy.
     ThreadLocal,
     /// A function.
     Function,
@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In words.
+    /// Returns the kind in words.
     pub fn describe(self) -> &'static str {
         match self {
             Kind::Constant => "constant",
@@ -55,16 +55,16 @@ impl Kind {
     }
 }
 
-/// Something that has a name.
+/// A declared name.
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Where the name is declared.
     pub span: Span,
-    /// The whole declaration, for people to read.
+    /// The whole declaration.
     pub declaration: Span,
     /// The function it belongs to, by index.
     pub function: Option<usize>,
@@ -73,15 +73,15 @@ pub struct Symbol {
 /// All names of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// What they stand for, in the order of declaration.
+    /// The declared names, in the order of declaration.
     pub symbols: Vec<Symbol>,
-    /// Where they are written, in text order, and the index of what they mean there. The place of a
-    /// declaration is one of them.
+    /// The places where they are written, in text order, and the indices of their symbols. The
+    /// place of a declaration is one of them.
     pub uses: Vec<(Span, usize)>,
 }
 
 impl Names {
-    /// The names of a program; of one with errors, those that could be read.
+    /// Finds the names of a program; of one with errors, those that could be read.
     pub fn new(program: &Program, text: &str) -> Names {
         let mut finder = Finder { text, ..Finder::default() };
         finder.program(program);
@@ -90,14 +90,14 @@ impl Names {
         names
     }
 
-    /// The use at a byte, also right behind the name.
+    /// Returns the use at a byte, or right after the name.
     pub fn at(&self, byte: usize) -> Option<(Span, usize)> {
         let byte = byte as u32;
         let next = self.uses.partition_point(|u| u.0.start <= byte);
         self.uses[..next].last().copied().filter(|(span, _)| byte <= span.end)
     }
 
-    /// Every place where this symbol is written.
+    /// Returns every place where this symbol is written.
     pub fn uses_of(&self, symbol: usize) -> impl Iterator<Item = Span> + '_ {
         self.uses.iter().filter(move |u| u.1 == symbol).map(|u| u.0)
     }
@@ -111,7 +111,7 @@ struct Finder<'t> {
     constants: HashMap<String, usize>,
     types: HashMap<String, usize>,
     functions: HashMap<String, usize>,
-    // Of the function at hand:
+    // State for the current function:
     function: Option<usize>,
     locals: HashMap<String, usize>,
     labels: HashMap<String, usize>,
@@ -181,7 +181,7 @@ impl Finder<'_> {
             self.locals.insert(p.name.clone(), symbol);
         }
         f.parameter_types.iter().chain(&f.result_types).for_each(|ty| self.ty(ty));
-        // Declarations and labels count in the whole function; a variable hides a parameter.
+        // Declarations and labels are in scope in the whole function; a variable hides a parameter.
         self.collect(&f.body);
         self.block(&f.body);
     }
@@ -266,7 +266,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Names in lengths, types and initial values.
+    /// Finds the names in lengths, types and initial values.
     fn declaration(&mut self, decl: &Decl) {
         for DeclVar { length, ty, initial, .. } in &decl.variables {
             length.iter().for_each(|e| self.expr(e));
@@ -328,7 +328,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A name in an expression; `plain` if it may be a constant or the variable of a loop.
+    /// Resolves a name in an expression; `plain` if it may be a constant or the variable of a loop.
     fn name(&mut self, e: &Expr, name: &str, plain: bool) {
         let Some(span) = self.place(e.span) else { return };
         if let Some(&(_, symbol)) = self.loops.iter().rev().find(|l| plain && l.0 == name) {
@@ -341,8 +341,8 @@ impl Finder<'_> {
         }
     }
 
-    /// The span of an expression begins with parentheses and a prime, if there are any: the name is
-    /// the first one in it.
+    /// Returns the span of the name in an expression, whose span may begin with parentheses and a
+    /// prime: the name is the first one in it.
     fn place(&self, span: Span) -> Option<Span> {
         let mut lexer = Lexer::new(self.text.get(span.range())?);
         loop {
@@ -364,7 +364,7 @@ mod tests {
     use super::*;
     use throng_lang::bp::parser::parse;
 
-    /// Every use as `name@line of its declaration`.
+    /// Returns every use as `name@line of its declaration`.
     fn uses(text: &str) -> Vec<String> {
         let names = Names::new(&parse(text).0, text);
         let line = |at: u32| text[..at as usize].matches('\n').count() + 1;

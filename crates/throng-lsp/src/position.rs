@@ -1,4 +1,4 @@
-//! Places in a text as the protocol counts them: lines from 0, and columns in UTF-16 units.
+//! Positions in a text as in the protocol: lines from 0, and columns in UTF-16 units.
 
 use serde_json::{Value, json};
 use throng_lang::source::Span;
@@ -12,26 +12,26 @@ pub struct Text {
 }
 
 impl Text {
-    /// Finds the lines of a text.
+    /// Indexes the lines of a text.
     pub fn new(text: String) -> Text {
         let ends = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i + 1);
         let starts = std::iter::once(0).chain(ends).collect();
         Text { text, starts }
     }
 
-    /// A line without its end, counted from 0; empty if there is no such line.
+    /// Returns a line without its end, counted from 0; empty if there is no such line.
     pub fn line(&self, line: usize) -> &str {
         let Some(&start) = self.starts.get(line) else { return "" };
         let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// The start of every line, in bytes.
+    /// Returns the start of every line, in bytes.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
 
-    /// The position of a byte.
+    /// Returns the position of a byte.
     pub fn position(&self, byte: usize) -> Value {
         let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
         let line = self.starts.partition_point(|&s| s <= byte) - 1;
@@ -39,12 +39,13 @@ impl Text {
         json!({ "line": line, "character": character })
     }
 
-    /// The range of a span.
+    /// Returns the range of a span.
     pub fn range(&self, span: Span) -> Value {
         json!({ "start": self.position(span.start as usize), "end": self.position(span.end as usize) })
     }
 
-    /// From a column to the end of the line; both are counted from 1, the column in characters.
+    /// Returns the range from a column to the end of the line; both are counted from 1, the column
+    /// in characters.
     pub fn rest_of_line(&self, line: u32, column: u32) -> Value {
         let line = (line as usize).saturating_sub(1);
         let text = self.line(line);
@@ -57,7 +58,7 @@ impl Text {
         })
     }
 
-    /// The byte at a position; the end of the line or text if it lies behind that.
+    /// Returns the byte at a position; the end of the line or text if the position is beyond it.
     pub fn byte(&self, position: &Value) -> Option<usize> {
         let line = position.get("line")?.as_u64()?;
         let character = position.get("character")?.as_u64()?;
@@ -73,8 +74,8 @@ impl Text {
         Some(start + self.line(line).len())
     }
 
-    /// Replaces a range, or everything, as `textDocument/didChange` says; `None`, and no change, if
-    /// the range is none.
+    /// Replaces a range, or everything, as in `textDocument/didChange`; returns `None`, and changes
+    /// nothing, if the range is invalid.
     pub fn change(&mut self, change: &Value) -> Option<()> {
         let new = change.get("text")?.as_str()?;
         let (start, end) = match change.get("range").filter(|range| !range.is_null()) {

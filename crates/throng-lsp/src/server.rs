@@ -1,4 +1,5 @@
-//! Requests and notifications, one after another; checks report back through the same queue.
+//! The server handles requests and notifications one after another; checks report back through the
+//! same queue.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::document::Document;
+use crate::document::{Document, judged};
 use crate::format::indent;
 use crate::position::Text;
 use crate::transport::{self, Incoming};
@@ -19,13 +20,13 @@ use throng::{Error, Limits, Progress, Status};
 use throng_lang::source::Diagnostic;
 use throng_model::limits::Stopper;
 
-/// The stack of threads that read and check: trees are walked by recursion.
+/// Size of the stack of threads that read and check: functions on trees are recursive.
 const STACK: usize = 256 << 20;
 
-/// The most outcomes that are kept.
+/// Maximum number of outcomes that are kept.
 const MOST_KEPT: usize = 16;
 
-/// How often progress is shown.
+/// Time between two reports of progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
 // Error codes of the protocol.
@@ -42,14 +43,14 @@ const CANCELLED: i64 = -32800;
 /// Limits of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// How long it may take.
+    /// Limit on its time.
     pub timeout: Duration,
-    /// How many bytes the server may use meanwhile.
+    /// Limit on the server's memory, in bytes.
     pub memory: u64,
 }
 
-/// Serves one client until it says `exit` or closes its end. `Ok(true)` if it said `shutdown`
-/// before.
+/// Serves one client until it sends `exit` or closes the connection. Returns `Ok(true)` if it sent
+/// `shutdown` before.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
@@ -74,7 +75,7 @@ pub fn serve(
     server.run(&queue)
 }
 
-/// Hands on what arrives until the input ends.
+/// Forwards messages until the input ends.
 fn receive(mut input: impl BufRead, events: &Sender<Happened>) {
     loop {
         let (event, last) = match transport::read(&mut input) {
@@ -88,7 +89,7 @@ fn receive(mut input: impl BufRead, events: &Sender<Happened>) {
     }
 }
 
-/// What the server reacts to.
+/// An event that the server handles.
 enum Happened {
     Received(Incoming),
     Closed(io::Result<()>),
@@ -105,13 +106,13 @@ struct Checked {
     found: Result<Found, Failed>,
 }
 
-/// Why there is no outcome.
+/// The reason why there is no outcome.
 enum Failed {
     Refused(String),
     Panicked,
 }
 
-/// Where messages go; whole messages, from any thread.
+/// The output, to which any thread may send whole messages.
 #[derive(Clone)]
 struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
 
@@ -120,7 +121,7 @@ impl Output {
         let mut message = message;
         message["jsonrpc"] = "2.0".into();
         let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A client that is gone closes its other end, too, and that ends the server.
+        // A client that is gone has also closed the input, which ends the server.
         let _ = transport::write(&mut *output, &message);
     }
 
@@ -136,20 +137,20 @@ enum State {
     ShutDown,
 }
 
-/// What the client can do.
+/// The capabilities of the client.
 #[derive(Clone, Copy, Default)]
 struct Client {
     progress: bool,
     refreshes_lenses: bool,
 }
 
-/// A check that is going on.
+/// A running check.
 struct Check {
     id: Value,
     uri: String,
     token: Option<Value>,
     stopper: Stopper,
-    /// Whether the client asked to stop it, or the text changed.
+    /// The reason why it was stopped, if it was.
     stopped: Option<Stopped>,
 }
 
@@ -159,7 +160,7 @@ enum Stopped {
     ByChange,
 }
 
-/// What was found out, and about what.
+/// An outcome, with its text and question.
 struct Kept {
     uri: String,
     text: Arc<Text>,
@@ -174,17 +175,17 @@ struct Server {
     documents: HashMap<String, Document>,
     /// Texts whose diagnostics are to be published.
     stale: Vec<String>,
-    /// Diagnostics of C files, which are read on their own thread.
+    /// Diagnostics of C files, which are read on a thread of their own.
     read_from_disk: HashMap<String, Vec<Diagnostic>>,
     checks: Vec<Check>,
     kept: Vec<Kept>,
     client: Client,
     state: State,
-    /// How many requests the server has sent.
+    /// Number of requests that the server has sent.
     requests: u64,
 }
 
-/// An answer that is no result: code and message.
+/// A result, or an error as code and message.
 type Answer = Result<Value, (i64, String)>;
 
 fn invalid(what: &str) -> (i64, String) {
@@ -197,7 +198,7 @@ impl Server {
             let event = match queue.try_recv() {
                 Ok(event) => event,
                 Err(_) => {
-                    // Nothing waits: of a burst of changes, only the last text is read.
+                    // The queue is empty: of a burst of changes, only the last text is read.
                     self.publish();
                     match queue.recv() {
                         Ok(event) => event,
@@ -243,7 +244,7 @@ impl Server {
         });
     }
 
-    /// Asks the client for something and does not wait for the answer.
+    /// Sends a request to the client and does not wait for the answer.
     fn request(&mut self, method: &str, params: Value) {
         self.requests += 1;
         let id = format!("throng-{}", self.requests);
@@ -269,7 +270,7 @@ impl Server {
                 self.respond(id, answer);
             }
             (None, Some(method)) if self.state == State::Running => self.notification(method, params),
-            // An answer to a request of the server's.
+            // An answer to a request of the server.
             (Some(_), None) if message.get("result").is_some() || message.get("error").is_some() => {}
             (None, Some(_)) => {}
             _ => {
@@ -367,22 +368,19 @@ impl Server {
         }
     }
 
-    /// Reads a C file from the disk, where the preprocessor reads it, beside everything else.
+    /// Reads a C text in the background, because the preprocessor may take long.
     fn read_c(&mut self, uri: &str) {
         let Some(document) = self.documents.get(uri).filter(|d| verdict::is_c(&d.path)) else { return };
         let (uri, version, path) = (uri.to_string(), document.version, document.path.clone());
-        let events = self.events.clone();
+        let (events, text) = (self.events.clone(), document.text.text.clone());
         let work = move || {
-            let found = match throng_c::load(&path, &throng_c::Options::default()) {
-                Ok(_) => Vec::new(),
-                Err(rejected) => rejected.diagnostics,
-            };
+            let found = judged(&path, &text);
             let _ = events.send(Happened::ReadC { uri, version, found });
         };
         let _ = thread::Builder::new().stack_size(STACK).spawn(work);
     }
 
-    /// A message for the user: 1 is an error, 3 information.
+    /// Shows a message to the user: 1 is an error, 3 information.
     fn show(&self, kind: u8, message: &str) {
         self.output.notify("window/showMessage", json!({ "type": kind, "message": message }));
     }
@@ -423,8 +421,8 @@ impl Server {
         }
     }
 
-    /// The declaration of a name, and what the last proof about this very text that says something
-    /// about the line says.
+    /// Returns the declaration of a name, and the facts about the line in the last proof about
+    /// exactly this text that has some.
     fn hover(&self, document: &Document, position: &Value) -> Option<Value> {
         let line = position["line"].as_u64().and_then(|line| u32::try_from(line).ok()?.checked_add(1));
         let proved = line.and_then(|line| self.all_kept_for(document).find_map(|k| k.found.about(line)));
@@ -461,12 +459,12 @@ impl Server {
         lenses.into()
     }
 
-    /// The last outcome about this very text.
+    /// Returns the last outcome about exactly this text.
     fn kept_for(&self, document: &Document) -> Option<&Kept> {
         self.all_kept_for(document).next()
     }
 
-    /// All outcomes about this very text, the last one first.
+    /// Returns all outcomes about exactly this text, the last one first.
     fn all_kept_for<'a>(&'a self, document: &Document) -> impl Iterator<Item = &'a Kept> {
         self.kept.iter().rev().filter(|k| k.uri == document.uri && k.text.text == document.text.text)
     }
@@ -515,13 +513,13 @@ impl Server {
                 })),
                 _ => Err((REQUEST_FAILED, "no proof about this text is known: check it first".into())),
             },
-            other => Err((METHOD_NOT_FOUND, format!("`{other}` is no command of this server"))),
+            other => Err((METHOD_NOT_FOUND, format!("`{other}` is not a command of this server"))),
         };
         self.respond(id, answer);
     }
 
-    /// The answer to the same question about the same text, if there was one. C is read from the
-    /// disk and may depend on other files.
+    /// Returns the answer to the same question about the same text, if there was one. There is none
+    /// about C, which is read from the disk and may depend on other files.
     fn known(&self, document: &Document, asked: &Asked) -> Option<Value> {
         let same =
             |k: &&Kept| k.uri == document.uri && k.text.text == document.text.text && k.asked == *asked;
@@ -588,7 +586,7 @@ impl Server {
         }
     }
 
-    /// Stops checks of a text.
+    /// Stops the checks of a text.
     fn stop(&mut self, uri: &str, why: Stopped) {
         for check in self.checks.iter_mut().filter(|check| check.uri == uri) {
             check.stopper.stop();
@@ -596,7 +594,7 @@ impl Server {
         }
     }
 
-    /// Stops the checks that the client means.
+    /// Stops the checks for which `meant` returns `true`.
     fn cancel(&mut self, meant: impl Fn(&Check) -> bool) {
         for check in self.checks.iter_mut().filter(|check| meant(check)) {
             check.stopper.stop();
@@ -612,7 +610,7 @@ impl Server {
                 Err((INTERNAL_ERROR, "the check failed inside: please report it with the program".into()))
             }
             (found, Some(stopped)) => {
-                // What was decided all the same is kept: undoing the edit brings it back.
+                // A check that finished nevertheless is kept: undoing the edit restores its text.
                 if let Ok(found) = found {
                     let found = Arc::new(found);
                     self.keep(Kept { uri: done.uri.clone(), text: done.text, asked: done.asked, found });
@@ -630,7 +628,7 @@ impl Server {
                 Ok(answer)
             }
         };
-        // Diagnostics first: a client that has the answer may look at them.
+        // Diagnostics are sent first: a client that has the answer may read them.
         self.is_stale(&done.uri);
         self.publish();
         if let Some(token) = &check.token {
@@ -644,7 +642,7 @@ impl Server {
         self.refresh_lenses();
     }
 
-    /// Keeps an outcome. What a limit cut short may come out otherwise the next time.
+    /// Keeps an outcome, unless it is unknown: the next check may get further.
     fn keep(&mut self, kept: Kept) {
         if kept.found.outcome.status() == Status::Unknown {
             return;
@@ -656,7 +654,7 @@ impl Server {
     }
 }
 
-/// One edit that replaces the text, unless it is formatted already.
+/// Returns one edit that replaces the text, unless it is already formatted.
 fn formatted(document: &Document, options: &Value) -> Value {
     if document.format() != Some(throng::Format::Bp) {
         return Value::Null;
@@ -672,7 +670,7 @@ fn formatted(document: &Document, options: &Value) -> Value {
     json!([{ "range": range, "newText": new }])
 }
 
-/// Why a question was not answered, in a line or two.
+/// Returns why a question was not answered, in a line or two.
 fn refusal(why: &Error) -> String {
     match why {
         Error::Refused(messages) => {
@@ -687,7 +685,7 @@ fn progress(output: &Output, token: &Value, value: Value) {
     output.notify("$/progress", json!({ "token": token, "value": value }));
 }
 
-/// Shows the progress of a check, not too often.
+/// Reports the progress of a check, at intervals of [`PROGRESS_EVERY`].
 struct Shown {
     output: Output,
     token: Option<Value>,

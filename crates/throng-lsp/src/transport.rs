@@ -1,21 +1,20 @@
 //! Messages of the base protocol: a header with the length, then JSON.
 //!
-//! Written here rather than taken from a crate for two reasons: a length is a claim of the peer,
-//! and memory is only taken for bytes that have arrived; and the crate with the types of the whole
-//! protocol takes three times as long to compile as `serde_json` (`cargo build --timings`), which
-//! everyone who builds Throng would wait for.
+//! This is not taken from a crate for two reasons. A length is a claim of the peer, so memory is
+//! only allocated for bytes that have arrived. And the crate with the types of the whole protocol
+//! takes three times as long to compile as `serde_json` (`cargo build --timings`).
 
 use std::io::{self, BufRead, Read, Write};
 
 use serde_json::Value;
 
-/// The longest message that is read: larger than any program that a person edits.
+/// Maximum size of a message, larger than any program that a person edits.
 const LONGEST: u64 = 64 << 20;
 
-/// The longest line of a header.
+/// Maximum length of a line of a header.
 const LONGEST_LINE: u64 = 4096;
 
-/// What arrived.
+/// A frame that arrived.
 #[derive(Debug)]
 pub enum Incoming {
     /// A message.
@@ -24,8 +23,8 @@ pub enum Incoming {
     NotJson(String),
 }
 
-/// The next message; `None` at the end of the input. An error means that the place of the next
-/// message is not known any more.
+/// Reads the next message; `None` at the end of the input. After an error the start of the next
+/// message is unknown.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let Some(length) = header(input)? else { return Ok(None) };
     if length > LONGEST {
@@ -42,7 +41,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     }))
 }
 
-/// The length that a header states; `None` at the end of the input.
+/// Reads the length in a header; `None` at the end of the input.
 fn header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
     let mut length = None;
     let mut first = true;
@@ -62,10 +61,10 @@ fn header(input: &mut impl BufRead) -> io::Result<Option<u64>> {
             return length.map(Some).ok_or_else(|| wrong("a header has no Content-Length".into()));
         }
         let Some((name, value)) = line.split_once(':') else {
-            return Err(wrong(format!("`{}` is no header", line.escape_debug())));
+            return Err(wrong(format!("`{}` is not a header", line.escape_debug())));
         };
         if name.eq_ignore_ascii_case("Content-Length") {
-            length = Some(value.trim().parse().map_err(|_| wrong("Content-Length is no number".into()))?);
+            length = Some(value.trim().parse().map_err(|_| wrong("Content-Length is not a number".into()))?);
         }
     }
 }
@@ -114,9 +113,9 @@ mod tests {
         for (text, why) in [
             (&b"Content-Length: 99999999999999\r\n\r\n{}"[..], "longer than"),
             (b"Content-Length: 1000000\r\n\r\n{}", "ends inside a message"),
-            (b"Content-Length: -1\r\n\r\n{}", "no number"),
+            (b"Content-Length: -1\r\n\r\n{}", "is not a number"),
             (b"X: 1\r\n\r\n{}", "no Content-Length"),
-            (b"nonsense\r\n", "is no header"),
+            (b"nonsense\r\n", "is not a header"),
             (b"Content-Le", "ends early"),
         ] {
             assert!(all(text)[0].contains(why), "{:?}", all(text));

@@ -1,4 +1,4 @@
-//! Checking a text, and what an editor shows of the outcome.
+//! Checks a text, and converts the outcome for an editor.
 
 use std::path::Path;
 
@@ -8,17 +8,16 @@ use serde_json::{Value, json};
 use crate::position::Text;
 use throng::check::{Document, Origin, document, read, write};
 use throng::report::facts::{LineFacts, facts};
-use throng::report::story::{Difference, Event, Story, tell};
+use throng::report::story::{Difference, Event, Story, describe_run};
 use throng::report::threads_text;
 use throng::{
     Engine, Error, Input, Job, Limits, Outcome, Prepared, Question, Settings, Status, TextOptions, Watch,
 };
 use throng_engine::reuse::Reuse;
 use throng_lang::vocabulary::Vocabulary;
-use throng_model::problem::Bound;
 use throng_model::verdict::Verdict;
 
-/// How messages name the fields of [`Asked`].
+/// The names of the fields of [`Asked`] in messages.
 static FIELDS: Vocabulary = Vocabulary {
     initial: "`initial`",
     threads: "`threads`",
@@ -30,14 +29,15 @@ static FIELDS: Vocabulary = Vocabulary {
     ..Vocabulary::LIBRARY
 };
 
-/// The most steps of a run that are listed with a diagnostic; `throng.showRun` has them all.
+/// Maximum number of steps of a run that are listed with a diagnostic; `throng.showRun` has them
+/// all.
 const MOST_RELATED: usize = 200;
 
-/// Proofs with more members than this are not tried on the next text: writing them down would take
-/// as long as searching.
+/// Maximum number of members of a proof that is tried on the next text: writing a larger one would
+/// take as long as searching.
 const MOST_REUSED: usize = 20_000;
 
-/// What to ask besides assertions: the second argument of the command `throng.check`.
+/// The question besides assertions: the second argument of the command `throng.check`.
 #[derive(Clone, Default, PartialEq, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct Asked {
@@ -50,7 +50,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// As the library takes it.
+    /// Converts it to a question of the library.
     pub fn question(&self) -> Question {
         Question {
             initial: self.initial.clone(),
@@ -65,18 +65,18 @@ impl Asked {
     }
 }
 
-/// What a check found out.
+/// The result of a check.
 pub struct Found {
     /// The verdicts.
     pub outcome: Outcome,
-    /// What was proved about each line.
+    /// The facts proved about each line.
     facts: Vec<LineFacts>,
-    /// The question, if its answer can be tried on other texts.
+    /// The prepared question, if its answer can be tried on other texts.
     prepared: Option<Prepared>,
 }
 
 impl Found {
-    /// What was proved about a line, from 1, in Markdown.
+    /// Returns the facts proved about a line, from 1, in Markdown.
     pub fn about(&self, line: u32) -> Option<String> {
         let found = &self.facts[self.facts.binary_search_by_key(&line, |at| at.line).ok()?];
         let threads = threads_text(&self.outcome.problem);
@@ -84,8 +84,8 @@ impl Found {
         Some(format!("Proved whenever a thread is here (threads: {threads}):\n\n{}", facts.join("\n")))
     }
 
-    /// The proof as a certificate. Runs are not kept for other texts: there may be a shorter one
-    /// now.
+    /// Returns the proof as a certificate. Runs are not kept for other texts, which may have a
+    /// shorter one.
     fn certificate(&self) -> Option<Document> {
         let verdicts = &self.outcome.answer.verdicts;
         let members: usize = verdicts.iter().filter_map(Verdict::evidence).map(|evidence| evidence.1).sum();
@@ -99,7 +99,7 @@ impl Found {
     }
 }
 
-/// Checks a text as it is in an editor. The proof of an `earlier` text is tried first.
+/// Checks a text in an editor. The proof of an `earlier` text is tried first.
 pub fn check(
     path: &Path,
     text: &str,
@@ -108,45 +108,35 @@ pub fn check(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Found, Error> {
-    if is_c(path) {
-        let mut options = throng_c::Options::default();
-        options.question.error_labels.clone_from(&asked.error_labels);
-        let loaded = throng_c::load(path, &options)?;
-        let mut problem = loaded.query.problem();
-        problem.bound = asked.threads.map_or(Bound::Any, Bound::Threads);
-        let job = Job::of(problem).vocabulary(&FIELDS).read_from(loaded.query.source.clone()).watch(watch);
-        let outcome = job.check(Engine::Auto, limits)?;
-        return Ok(Found { outcome, facts: Vec::new(), prepared: None });
-    }
     let input = Input::edited(path, text)?;
     let job = Job::new(&input).question(asked.question()).watch(watch);
     let prepared = job.prepare()?.clone();
     let search = Engine::Auto.build(&Settings::default());
     let outcome = match (earlier.and_then(Found::certificate), prepared.loaded()) {
         (Some(old), Some(loaded)) => job.check_by(&Reuse::new(loaded, old, search), limits)?,
-        _ => job.check_by(&*search, limits)?,
+        _ => job.check(Engine::Auto, limits)?,
     };
     let facts = facts(&outcome);
     Ok(Found { outcome, facts, prepared: Some(prepared) })
 }
 
-/// Whether a file is C, which is read from the disk because the preprocessor reads it there.
+/// Returns whether a file is C, whose preprocessor may take longer than an editor waits.
 pub fn is_c(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "c" || e == "i")
 }
 
-/// The first line of a report, blanks squeezed: `UNSAFE assertions 2 threads, 8 steps`.
+/// Returns the first line of a report with single blanks: `UNSAFE assertions 2 threads, 8 steps`.
 pub fn headline(outcome: &Outcome) -> String {
     let report = report(outcome);
     report.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The report for people.
+/// Returns the report as text.
 pub fn report(outcome: &Outcome) -> String {
     outcome.text(TextOptions::default())
 }
 
-/// What `throng.check` answers.
+/// Returns the answer of `throng.check`.
 pub fn answer(outcome: &Outcome, uri: &str, text: &Text) -> Value {
     json!({
         "status": outcome.status().to_string(),
@@ -156,7 +146,7 @@ pub fn answer(outcome: &Outcome, uri: &str, text: &Text) -> Value {
     })
 }
 
-/// Every run into a violation, as a sequence of locations.
+/// Returns every run into a violation, as a sequence of locations.
 pub fn runs(outcome: &Outcome, uri: &str, text: &Text) -> Vec<Value> {
     stories(outcome).iter().map(|story| run(story, uri, text)).collect()
 }
@@ -165,7 +155,7 @@ fn stories(outcome: &Outcome) -> Vec<Story> {
     let pairs = outcome.problem.targets.iter().zip(&outcome.shown().verdicts);
     pairs
         .filter_map(|(target, verdict)| match verdict {
-            Verdict::Unsafe(trace) => Some(tell(&outcome.problem, target, trace)),
+            Verdict::Unsafe(trace) => Some(describe_run(&outcome.problem, target, trace)),
             _ => None,
         })
         .collect()
@@ -201,18 +191,18 @@ fn run(story: &Story, uri: &str, text: &Text) -> Value {
     })
 }
 
-/// Where a run ends: at a thread that is where it must not be, else at the last statement.
+/// Returns line and column of the end of a run: a violating thread, else the last statement.
 fn end(story: &Story) -> (u32, u32) {
     let culprit = story.violation.threads.iter().find_map(|c| Some((c.state.line?, c.state.column?)));
     culprit.or(story.steps.last().map(|s| (s.line, s.column))).unwrap_or_default()
 }
 
-/// A place in the text; null if the line is not known.
+/// Returns a place in the text; null if the line is not known.
 fn location(uri: &str, text: &Text, line: u32, column: u32) -> Value {
     if line == 0 { Value::Null } else { json!({ "uri": uri, "range": text.rest_of_line(line, column) }) }
 }
 
-/// Violations as diagnostics at the place where a run ends, with its steps as related places.
+/// Returns violations as diagnostics at the ends of runs, with their steps as related places.
 pub fn diagnostics(outcome: &Outcome, uri: &str, text: &Text) -> Vec<Value> {
     if outcome.status() != Status::Unsafe {
         return Vec::new();
@@ -226,7 +216,7 @@ fn diagnostic(story: &Story, uri: &str, text: &Text) -> Value {
     let (line, column) = end(story);
     let related = story.steps.iter().take(MOST_RELATED).filter_map(|event| {
         let location = location(uri, text, event.line, event.column);
-        (!location.is_null()).then(|| json!({ "location": location, "message": told(event) }))
+        (!location.is_null()).then(|| json!({ "location": location, "message": describe_step(event) }))
     });
     json!({
         "range": text.rest_of_line(line, column),
@@ -238,8 +228,8 @@ fn diagnostic(story: &Story, uri: &str, text: &Text) -> Value {
     })
 }
 
-/// `5. T1: lock := 1 (lock: 0 -> 1)`
-fn told(event: &Event) -> String {
+/// Describes a step: `5. T1: lock := 1 (lock: 0 -> 1)`.
+fn describe_step(event: &Event) -> String {
     let thread = event.thread.map_or_else(String::new, |t| format!("{t}: "));
     let changes: Vec<String> =
         event.changes.iter().map(|d| format!("{}: {} -> {}", d.variable, d.before, d.after)).collect();

@@ -7,9 +7,9 @@ use super::Local;
 /// The count that stands for "any number".
 pub const OMEGA: u32 = u32::MAX;
 
-/// So many threads are too many to count: two bags with fewer add up to less than ω. Inputs list no
-/// larger ones, and evidence with larger ones proves nothing, because sums in it may have been cut
-/// off.
+/// The least number of threads that is too large to count: the sizes of two smaller bags add up to
+/// less than ω. Inputs have fewer threads. Evidence with this many proves nothing, because its sums
+/// may have been cut off.
 pub const UNCOUNTABLE: u32 = 1 << 31;
 
 /// A multiset of threads by local state. Entries are sorted by local state and counts are never 0.
@@ -17,42 +17,42 @@ pub const UNCOUNTABLE: u32 = 1 << 31;
 pub struct Bag(SmallVec<[(Local, u32); 2]>);
 
 impl Bag {
-    /// The empty bag.
+    /// Returns the empty bag.
     pub fn new() -> Bag {
         Bag::default()
     }
 
-    /// One thread.
+    /// Returns one thread.
     pub fn one(l: Local) -> Bag {
         Bag(smallvec::smallvec![(l, 1)])
     }
 
-    /// The entries `(local state, count)`, sorted.
+    /// Returns the entries `(local state, count)`, sorted.
     pub fn entries(&self) -> &[(Local, u32)] {
         &self.0
     }
 
-    /// Whether there are no threads.
+    /// Returns whether there are no threads.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many threads there are; [`OMEGA`] if any count is.
+    /// Returns the number of threads; [`OMEGA`] if any count is.
     pub fn size(&self) -> u32 {
         self.0.iter().fold(0, |sum, &(_, n)| add(sum, n))
     }
 
-    /// Whether there are fewer than [`UNCOUNTABLE`] threads, ω aside.
+    /// Returns whether there are fewer than [`UNCOUNTABLE`] threads, ω aside.
     pub fn is_countable(&self) -> bool {
         self.finite() < u64::from(UNCOUNTABLE)
     }
 
-    /// How many threads there are, ω aside.
+    /// Returns the number of threads in local states whose count is finite.
     pub fn finite(&self) -> u64 {
         self.0.iter().filter(|e| e.1 != OMEGA).map(|e| u64::from(e.1)).sum()
     }
 
-    /// How many threads are at `l`.
+    /// Returns the number of threads at `l`.
     pub fn count(&self, l: Local) -> u32 {
         self.0.binary_search_by_key(&l, |e| e.0).map_or(0, |i| self.0[i].1)
     }
@@ -68,8 +68,8 @@ impl Bag {
         }
     }
 
-    /// Removes up to `n` threads at `l` (ω minus anything is ω; removing ω removes all) and says
-    /// how many were missing.
+    /// Removes up to `n` threads at `l` and returns how many were missing. ω minus anything is ω;
+    /// removing ω removes all.
     pub fn remove(&mut self, l: Local, n: u32) -> u32 {
         let Ok(i) = self.0.binary_search_by_key(&l, |e| e.0) else { return n };
         let have = self.0[i].1;
@@ -90,20 +90,20 @@ impl Bag {
         }
     }
 
-    /// What is left without `other`, or `None` if `other` is not contained.
+    /// Returns the difference, or `None` if `other` is not contained.
     pub fn minus(&self, other: &Bag) -> Option<Bag> {
         let mut rest = self.clone();
         other.0.iter().all(|&(l, n)| rest.remove(l, n) == 0).then_some(rest)
     }
 
-    /// Whether `other` is contained, with multiplicity.
+    /// Returns whether `other` is contained, with multiplicity.
     pub fn covers(&self, other: &Bag) -> bool {
         let mut mine = self.0.iter();
         other.0.iter().all(|&(l, n)| mine.by_ref().find(|e| e.0 >= l).is_some_and(|e| e.0 == l && e.1 >= n))
     }
 }
 
-// Entries are plain numbers: the derived one clones them one by one.
+// The derived `Clone` clones the entries one by one; they are plain numbers that can be copied.
 impl Clone for Bag {
     fn clone(&self) -> Bag {
         Bag(SmallVec::from_slice(&self.0))
@@ -131,7 +131,7 @@ impl FromIterator<Local> for Bag {
     }
 }
 
-/// Addition in which ω absorbs. Finite counts stay below ω.
+/// Adds counts: ω absorbs, and finite counts stay below ω.
 fn add(a: u32, b: u32) -> u32 {
     if a == OMEGA || b == OMEGA { OMEGA } else { a.saturating_add(b).min(OMEGA - 1) }
 }

@@ -1,17 +1,17 @@
-//! Sets of small numbers, 64 at a time; words without members need not be kept.
+//! Sparse sets of small numbers in words of 64 bits; words without members are not stored.
 //!
-//! A set is a list of places, sorted, and for each the members among its 64 numbers: 12 bytes for
-//! every 64 numbers among which it has a member, so that both few members among many numbers and
-//! most of a few are cheap. [`Row`] borrows such a list wherever it is kept, [`Bits`] owns one.
+//! A set is a sorted list of places, each with the members among its 64 numbers. It takes 12 bytes
+//! for each place that has a member, so both a few members of a large range and most members of a
+//! small one are cheap. [`Row`] borrows such a list, [`Bits`] owns one.
 
-/// A set of numbers that is kept elsewhere: places, and for each a word, which may be 0.
+/// A borrowed set of numbers: places with a word each, which may be 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     places: &'a [u32],
     words: &'a [u64],
 }
 
-/// The same set whatever words are 0.
+/// Sets are equal if they have the same members, whatever words are 0.
 impl PartialEq for Row<'_> {
     fn eq(&self, other: &Row<'_>) -> bool {
         self.by_word().eq(other.by_word())
@@ -20,50 +20,50 @@ impl PartialEq for Row<'_> {
 
 impl Eq for Row<'_> {}
 
-/// The members of a word.
+/// Returns the members of a word.
 pub(crate) fn members(word: u64) -> impl Iterator<Item = u32> {
     let next = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
     std::iter::successors(Some(word).filter(|&word| word != 0), next).map(u64::trailing_zeros)
 }
 
 impl<'a> Row<'a> {
-    /// The set of these words; places are sorted, and as many as words.
+    /// Returns the set with these words, one for each place; places are sorted.
     pub fn new(places: &'a [u32], words: &'a [u64]) -> Row<'a> {
         debug_assert!(places.len() == words.len() && places.is_sorted_by(|a, b| a < b));
         Row { places, words }
     }
 
-    /// Whether there is no member.
+    /// Returns whether there is no member.
     pub fn is_empty(self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// How many words the set consists of: the cost of going through it.
+    /// Returns the number of words: the cost of iterating over the set.
     pub fn size(self) -> u32 {
         self.words.len() as u32
     }
 
-    /// Whether `n` is a member.
+    /// Returns whether `n` is a member.
     pub fn contains(self, n: u32) -> bool {
         self.places.binary_search(&(n / 64)).is_ok_and(|i| self.words[i] >> (n % 64) & 1 == 1)
     }
 
-    /// The members in order.
+    /// Returns the members in order.
     pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
         self.by_word().flat_map(|(place, word)| members(word).map(move |n| place * 64 + n))
     }
 
-    /// The words that have a member, with their places.
+    /// Returns the words that have a member, with their places.
     pub fn by_word(self) -> impl Iterator<Item = (u32, u64)> + Clone + 'a {
         self.places.iter().copied().zip(self.words.iter().copied()).filter(|e| e.1 != 0)
     }
 
-    /// The words of other places, asked for in ascending order.
+    /// Returns a look-up of words by place; places must be asked for in ascending order.
     fn ascending(self) -> impl FnMut(u32) -> u64 + 'a {
         let mut at = 0;
         move |place| {
@@ -74,19 +74,19 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The members of both.
+    /// Returns the intersection.
     pub fn and(self, other: Row<'_>) -> Bits {
         let mut theirs = other.ascending();
         self.by_word().map(|(place, word)| (place, word & theirs(place))).collect()
     }
 
-    /// The members that are not members of `other`.
+    /// Returns the difference.
     pub fn minus(self, other: Row<'_>) -> Bits {
         let mut theirs = other.ascending();
         self.by_word().map(|(place, word)| (place, word & !theirs(place))).collect()
     }
 
-    /// The members of either.
+    /// Returns the union.
     pub fn or(self, other: Row<'_>) -> Bits {
         let (mut ours, mut theirs) = (self.by_word().peekable(), other.by_word().peekable());
         let next = || match (ours.peek(), theirs.peek()) {
@@ -97,20 +97,20 @@ impl<'a> Row<'a> {
         std::iter::from_fn(next).collect()
     }
 
-    /// Some member that is not one of `other`.
+    /// Returns some member that is not in `other`.
     pub fn beyond(self, other: Row<'_>) -> Option<u32> {
         let mut theirs = other.ascending();
         first(self.by_word().map(|(place, word)| (place, word & !theirs(place))))
     }
 
-    /// Some member that is one of `with`, too, but not of `other`.
+    /// Returns some member that is also in `with`, but not in `other`.
     pub fn common_beyond(self, with: Row<'_>, other: Row<'_>) -> Option<u32> {
         let (mut with, mut theirs) = (with.ascending(), other.ascending());
         first(self.by_word().map(|(place, word)| (place, word & with(place) & !theirs(place))))
     }
 }
 
-/// The first member of these words.
+/// Returns the first member of these words.
 fn first(mut words: impl Iterator<Item = (u32, u64)>) -> Option<u32> {
     words.find(|e| e.1 != 0).map(|(place, word)| place * 64 + word.trailing_zeros())
 }
@@ -123,18 +123,18 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// The set, to be looked at.
+    /// Returns the set as a [`Row`].
     pub fn row(&self) -> Row<'_> {
         Row { places: &self.places, words: &self.words }
     }
 
-    /// No members.
+    /// Removes all members.
     pub fn clear(&mut self) {
         self.places.clear();
         self.words.clear();
     }
 
-    /// Adds the members of a word behind all others.
+    /// Appends the members of a word at a place beyond all others.
     fn push(&mut self, place: u32, word: u64) {
         match self.places.last() {
             _ if word == 0 => {}
@@ -150,8 +150,7 @@ impl Bits {
 impl FromIterator<u32> for Bits {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Bits {
         let mut numbers: Vec<u32> = numbers.into_iter().collect();
-        // Where there are at least as many numbers as words up to the largest, no sorting is
-        // needed.
+        // Sorting can be skipped where the range has at most as many words as there are numbers.
         let dense = numbers.iter().max().map_or(0, |n| n / 64 + 1) as usize;
         if dense <= numbers.len() {
             let mut words = vec![0_u64; dense];
@@ -163,7 +162,7 @@ impl FromIterator<u32> for Bits {
     }
 }
 
-/// Words, sorted by place; those of the same place are united.
+/// Collects words that are sorted by place; words of the same place are united.
 impl FromIterator<(u32, u64)> for Bits {
     fn from_iter<I: IntoIterator<Item = (u32, u64)>>(words: I) -> Bits {
         let mut bits = Bits::default();
@@ -172,7 +171,7 @@ impl FromIterator<(u32, u64)> for Bits {
     }
 }
 
-/// Words behind all that there are, sorted by place.
+/// Appends words that are sorted by place, all beyond the present ones.
 impl Extend<(u32, u64)> for Bits {
     fn extend<I: IntoIterator<Item = (u32, u64)>>(&mut self, words: I) {
         words.into_iter().for_each(|(place, word)| self.push(place, word));
@@ -198,11 +197,8 @@ mod tests {
     #[test]
     fn operations_agree_with_those_of_sorted_sets() {
         use std::collections::BTreeSet;
-        let mut state = 1u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 33) % below) as u32
-        };
+        let mut numbers = crate::random::Random::new(1);
+        let mut random = |below: u64| numbers.below(below as usize) as u32;
         for round in 0..2000 {
             let (size, below) = ([0, 1, 5, 80][round % 4], [64, 200, 1000][round % 3]);
             let mut set = || (0..size).map(|_| random(below)).collect::<BTreeSet<u32>>();

@@ -1,9 +1,9 @@
 //! From a run over sets of states to one concrete run, for people and for the independent checker.
 //!
 //! Where a model's states stand for sets ([`crate`]), an engine's trace leaves variables open that
-//! no step has read. Here every value is chosen: back to front, each state is narrowed to the part
-//! from which the rest of the run is possible; then front to back, values are picked inside those
-//! parts. The result has the same edges and the same threads.
+//! no step has read. This module chooses a value for each of them: back to front, each state is
+//! narrowed to the part from which the rest of the run is possible; then front to back, values are
+//! picked inside those parts. The result has the same edges and the same threads.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ pub struct Moment {
     pub threads: BTreeMap<ThreadId, Local>,
 }
 
-/// The trace with all values chosen so that its end is in `target`. `None` only if `trace` is not a
-/// run into the target.
+/// Returns the trace with all values chosen such that its end is in `target`; `None` only if
+/// `trace` is not a run into the target.
 ///
 /// Its states are concrete; its steps are members of the model's steps, which may themselves be
 /// sets.
@@ -35,9 +35,9 @@ pub fn concretise(model: &dyn Model, target: &Target, trace: &Trace, bound: Opti
     choose(model, trace, &needed, &changes)
 }
 
-/// The start of a run and each moment after a step, narrowed to what the rest of the run needs;
-/// with what each step does to each thread. What stays open in these states does not matter for the
-/// run. `None` only if `trace` is not a run into the target.
+/// Returns the start and the moment after each step, narrowed to what the rest of the run needs,
+/// and the effect of each step on each thread. Values that stay open in these states do not matter
+/// to the run. `None` only if `trace` is not a run into the target.
 pub fn needed(
     model: &dyn Model,
     target: &Target,
@@ -73,8 +73,8 @@ fn find(changes: &[Change], role: Role) -> Option<&Change> {
     changes.iter().find(|c| c.role == role)
 }
 
-/// Back to front: the part of each moment from which the rest of the run, and the target, can be
-/// reached.
+/// Narrows each moment, back to front, to the part from which the rest of the run and the target
+/// can be reached.
 fn narrow(
     model: &dyn Model,
     target: &Target,
@@ -103,7 +103,7 @@ fn narrow(
     Some(moments)
 }
 
-/// The part of a moment that is in the target.
+/// Returns the part of a moment that is in the target.
 fn hit(model: &dyn Model, target: &Target, moment: &Moment) -> Option<Moment> {
     let names: Vec<ThreadId> = moment.threads.keys().copied().collect();
     target.configs.iter().find_map(|bad| {
@@ -123,7 +123,7 @@ fn hit(model: &dyn Model, target: &Target, moment: &Moment) -> Option<Moment> {
     })
 }
 
-/// Front to back: picks values within what is needed.
+/// Picks values inside the narrowed moments, front to back.
 fn choose(model: &dyn Model, trace: &Trace, needed: &[Moment], changes: &[Vec<Change>]) -> Option<Trace> {
     let mut now = Moment {
         shared: model.sample_shared(needed[0].shared),
@@ -138,7 +138,7 @@ fn choose(model: &dyn Model, trace: &Trace, needed: &[Moment], changes: &[Vec<Ch
     Some(chosen)
 }
 
-/// A concrete step along the edge of `step` into what is needed.
+/// Returns a concrete step along the edge of `step` into the narrowed moment.
 fn advance(
     model: &dyn Model,
     step: &Step,
@@ -177,7 +177,7 @@ fn advance(
     })
 }
 
-/// Where a bystander goes: within what is needed.
+/// Returns a state that the bystander may go to, inside `needed`.
 fn fate(model: &dyn Model, step: &Step, l: Local, needed: Local) -> Option<Local> {
     use crate::Bystanders;
     let mut fates = match step.others {

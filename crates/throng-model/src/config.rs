@@ -12,18 +12,18 @@ pub struct Config {
 }
 
 impl Config {
-    /// ⟨shared | threads⟩
+    /// Builds ⟨shared | threads⟩.
     pub fn new(shared: Shared, threads: Bag) -> Config {
         Config { shared, threads }
     }
 
-    /// Whether `self` has the same shared state and at least the threads of `other`, comparing
-    /// states for equality.
+    /// Returns whether `self` has the same shared state as `other` and contains its threads. States
+    /// are compared for equality.
     pub fn covers(&self, other: &Config) -> bool {
         self.shared == other.shared && self.threads.covers(&other.threads)
     }
 
-    /// Whether some concrete configuration of `self` covers some concrete configuration of
+    /// Returns whether some concrete configuration of `self` covers some concrete configuration of
     /// `target`.
     ///
     /// This is [`Config::covers`] for models whose states are singletons.
@@ -35,7 +35,7 @@ impl Config {
             && matches(&self.threads, &target.threads, &|have, want| model.meets_local(have, want))
     }
 
-    /// Whether every concrete configuration of `self` covers some concrete configuration of
+    /// Returns whether every concrete configuration of `self` covers some concrete configuration of
     /// `other`.
     pub fn surely_covers(&self, other: &Config, model: &dyn Model) -> bool {
         if model.is_exact() {
@@ -45,7 +45,8 @@ impl Config {
             && matches(&self.threads, &other.threads, &|have, want| model.within_local(have, want))
     }
 
-    /// Whether every concrete configuration of `self` is one of `other`; counts of both are finite.
+    /// Returns whether every concrete configuration of `self` is one of `other`; counts of both are
+    /// finite.
     pub fn is_within(&self, other: &Config, model: &dyn Model) -> bool {
         self == other
             || !model.is_exact()
@@ -53,13 +54,13 @@ impl Config {
                 && self.surely_covers(other, model)
     }
 
-    /// Whether every concrete configuration of `self` is covered by some concrete configuration of
-    /// `above`, with ω for any number.
+    /// Returns whether every concrete configuration of `self` is covered by some concrete
+    /// configuration of `above`, with ω for any number.
     pub fn is_below(&self, above: &Config, model: &dyn Model) -> bool {
         model.within_shared(self.shared, above.shared) && above.includes_threads(&self.threads, model)
     }
 
-    /// The same for a `part` of `self`; shared states are compared for equality.
+    /// Returns the same for a `part` of `self`, with shared states compared for equality.
     ///
     /// This is [`Config::covers`] for models whose states are singletons.
     pub fn includes(&self, part: &Config, model: &dyn Model) -> bool {
@@ -75,7 +76,8 @@ impl Config {
         let have: Bag = entries.iter().copied().filter(|e| e.1 != OMEGA).collect();
         let absorbed = |l: Local| any.iter().any(|&whole| model.within_local(l, whole));
         let mut rest = part.entries().iter().filter(|e| !absorbed(e.0));
-        // More than there are at all need not be listed; neither need any number.
+        // Listing stops once more threads are wanted than there are. Threads in a state with any
+        // number need no match.
         let want = rest.try_fold(Bag::new(), |mut want, &(l, n)| {
             want.insert(l, n);
             (want.size() <= have.size()).then_some(want)
@@ -83,7 +85,7 @@ impl Config {
         want.is_some_and(|want| matches(&have, &want, &|whole, l| model.within_local(l, whole)))
     }
 
-    /// The configuration in words: `⟨lock=0 | 2 × line 4, line 7 b=1⟩`.
+    /// Returns a description for people: `⟨lock=0 | 2 × line 4, line 7 b=1⟩`.
     pub fn describe(&self, model: &dyn Model) -> String {
         let threads: Vec<String> = self
             .threads
@@ -99,10 +101,11 @@ impl Config {
     }
 }
 
-/// Whether each thread of `want` can be given a thread of `have` of its own that `fits` it.
+/// Returns whether the threads of `want` can be matched to different threads of `have` that `fits`
+/// accepts for them.
 ///
-/// Bipartite matching by augmenting paths over local states with capacities; targets have a handful
-/// of threads.
+/// Bipartite matching by augmenting paths over local states with capacities; targets have few
+/// threads.
 fn matches(have: &Bag, want: &Bag, fits: &dyn Fn(Local, Local) -> bool) -> bool {
     let wanted: Vec<Local> = want.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l)).collect();
     let supply = have.entries();

@@ -11,7 +11,7 @@ pub const ONE: u8 = 2;
 /// The mask of a variable that may be either.
 pub const FREE: u8 = 3;
 
-/// The mask of one value.
+/// Returns the mask of one value.
 pub fn mask(value: bool) -> u8 {
     if value { ONE } else { ZERO }
 }
@@ -21,25 +21,26 @@ pub type Cube = SmallVec<[u8; 32]>;
 
 /// A model whose states are cubes.
 pub trait Cubes: Send + Sync {
-    /// Whether a thread is inside an atomic section, and the masks of the shared variables.
+    /// Returns whether a thread is inside an atomic section, and the masks of the shared variables.
     fn shared_cube(&self, s: Shared) -> (bool, Cube);
 
-    /// Point and masks of the slots; one point past the last stands for a thread that has ended.
+    /// Returns the program point and the masks of the slots; one point past the last stands for a
+    /// thread that has ended.
     fn local_cube(&self, l: Local) -> (u32, Cube);
 
-    /// The code of a shared state.
+    /// Encodes a shared state.
     fn encode_shared(&self, inside: bool, masks: &[u8]) -> Shared;
 
-    /// The code of a local state.
+    /// Encodes a local state.
     fn encode_local(&self, point: u32, masks: &[u8]) -> Local;
 }
 
-/// One member of a cube: every variable that may be either is 0.
+/// Returns the member of a cube in which every open variable is 0.
 pub fn sample(masks: &[u8]) -> Cube {
     masks.iter().map(|&m| if m == FREE { ZERO } else { m }).collect()
 }
 
-/// Every member of a cube.
+/// Returns every member of a cube.
 pub fn members(masks: &[u8]) -> Vec<Cube> {
     let mut found = vec![Cube::from_slice(masks)];
     for i in 0..masks.len() {

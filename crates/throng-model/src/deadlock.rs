@@ -1,35 +1,31 @@
-//! Deadlocks: configurations in which no thread can move, ever again, although some thread has not
+//! Deadlocks: configurations in which no thread can ever move again although some thread has not
 //! ended.
 //!
-//! That no thread can move says nothing about larger configurations, so a deadlock is not something
-//! to cover: it is a property of a whole configuration, and this is where it is defined. A thread
-//! that is about to violate an assertion can move.
+//! Larger configurations may be able to move, so deadlocks are not upward closed: being one is a
+//! property of a whole configuration, which is defined here. A thread that is about to violate an
+//! assertion can move.
 //!
 //! Where states are sets, a configuration stands for many, and some of them may be deadlocks
 //! although others can move. Whether a thread can move depends on the shared variables and on its
-//! own; so what is left of a state when the parts that can move are taken away is exact, thread by
-//! thread, and threads have to agree on the shared part only. That is not so where the presence of
-//! others blocks ([`crate::Traits::blocking`]): then states must be plain.
+//! own; so removing the parts that can move is exact for each thread by itself, and threads have to
+//! agree on the shared part only. Where the presence of others blocks
+//! ([`crate::Traits::blocking`]), this does not hold, and states must be plain.
 
 use crate::cubes::Cubes;
 use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// What the target that asks for deadlocks is called; no other target has this name. Nothing covers
-/// it: it has no configurations but those that were found.
-pub const DEADLOCK: &str = "deadlock";
-
 /// A part of a state: a shared and a local one.
 type Part = (Shared, Local);
 
-/// The most parts that a state may fall into.
+/// Maximum number of parts that a state may be split into.
 const MOST_PARTS: usize = 1 << 12;
 
 fn too_many() -> Incomplete {
     Incomplete("whether a thread can move depends on too many variables".into())
 }
 
-/// A part of `config`, with finite counts, all of which is a deadlock; `None` if no concrete
-/// configuration of it is one.
+/// Returns a part of `config`, which has finite counts, such that all of it is a deadlock; `None`
+/// if no concrete configuration of it is one.
 pub fn deadlocked(
     model: &dyn Model,
     config: &Config,
@@ -61,7 +57,7 @@ pub fn deadlocked(
                 }
             }
         }
-        // What the threads are is only for people: one way for each shared part is enough.
+        // The local states are only for people: one combination for each shared part suffices.
         further.sort_unstable();
         further.dedup_by_key(|c| c.shared);
         if further.len() > MOST_PARTS {
@@ -72,27 +68,27 @@ pub fn deadlocked(
     Ok(found.into_iter().next())
 }
 
-/// Whether a thread at `l` can be unable to move in shared state `s`, by itself, whatever other
-/// threads there are.
+/// Returns whether a thread at `l` can be unable to move in shared state `s` by itself, whatever
+/// other threads there are.
 pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
     if model.is_exact() {
         let mut steps = Vec::new();
         model.post(s, l, &mut steps)?;
-        // A step that takes further threads needs them to be there.
+        // A step that takes further threads may lack them.
         let alone = |step: &Step| step.take.size() <= 1;
         return Ok(!steps.iter().any(alone));
     }
     Ok(!stuck_parts(model, s, l)?.is_empty())
 }
 
-/// Whether something happens in `s` whatever threads there are.
+/// Returns whether a step is enabled in `s` whatever threads there are.
 pub fn moves_by_itself(model: &dyn Model, s: Shared) -> Result<bool, Incomplete> {
     let mut steps = Vec::new();
     model.post_shared(s, &mut steps)?;
     Ok(steps.iter().any(|step| step.others != Bystanders::Transfer || model.blocking().is_none()))
 }
 
-/// The parts of a shared and a local state in which a thread there cannot move.
+/// Returns the parts of a shared and a local state in which a thread there cannot move.
 fn stuck_parts(model: &dyn Model, s: Shared, l: Local) -> Result<Vec<Part>, Incomplete> {
     let Some(sets) = model.sets() else { return Ok(Vec::new()) };
     let mut moving = Vec::new();

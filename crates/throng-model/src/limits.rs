@@ -1,26 +1,26 @@
-//! What a run may use: time, memory and where it is, processors; and cancellation by the caller.
+//! Limits of a run: time, memory, storage and processors; and cancellation by the caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::packed::region::Place;
+use crate::packed::region::Storage;
 use crate::verdict::Unknown;
 
-/// What a run may use. Cheap to clone; clones share the stop flag.
+/// The limits of a run. Cheap to clone; clones share the stop flag.
 #[derive(Clone, Debug)]
 pub struct Limits {
     deadline: Option<Instant>,
     timeout: Option<Duration>,
-    /// The first limit that was set, of which the present one may be a share: when it is reached,
-    /// and how long it is.
+    /// The deadline and the duration of the first time limit that was set; the present one may be a
+    /// share of it.
     whole: Option<(Instant, Duration)>,
     memory: Option<u64>,
-    place: Place,
+    storage: Storage,
     jobs: usize,
-    /// Its own flag, then those of the limits it is a part of.
+    /// The stop flag of these limits, then those of the limits they are a part of.
     stops: Vec<Arc<AtomicBool>>,
-    /// Ticks that are left, of every share this is a part of.
+    /// The remaining ticks of every share that this is a part of.
     work: Vec<Arc<AtomicU64>>,
 }
 
@@ -31,36 +31,36 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No limits; can still be stopped.
+    /// Returns unlimited limits; the run can still be stopped.
     pub fn none() -> Limits {
         Limits {
             deadline: None,
             timeout: None,
             whole: None,
             memory: None,
-            place: None,
+            storage: None,
             jobs: 1,
             stops: vec![Arc::default()],
             work: Vec::new(),
         }
     }
 
-    /// The same limits with a stop flag of their own: stopping the part leaves the whole running,
-    /// not the other way round.
+    /// Returns the same limits with a stop flag of their own: stopping the part leaves the whole
+    /// running, but stopping the whole stops the part.
     pub fn part(&self) -> Limits {
         let mut part = self.clone();
         part.stops.insert(0, Arc::default());
         part
     }
 
-    /// Stops after this many ticks: a share that is the same on every machine. It is a part of the
-    /// share there was before, if there was one.
+    /// Limits the work to this many ticks, a share that is the same on every machine. It is a part
+    /// of the previous share, if there is one.
     pub fn work(mut self, ticks: u64) -> Limits {
         self.work.push(Arc::new(AtomicU64::new(ticks)));
         self
     }
 
-    /// Stops after this long, counted from now. If there is a limit already, this is a share of it.
+    /// Limits the time, counted from now. If there is a limit already, this is a share of it.
     pub fn timeout(mut self, timeout: Duration) -> Limits {
         self.timeout = Some(timeout);
         self.deadline = Instant::now().checked_add(timeout);
@@ -68,45 +68,45 @@ impl Limits {
         self
     }
 
-    /// Stops when the process uses more than this many bytes.
+    /// Limits the memory of the process, in bytes.
     pub fn memory(mut self, bytes: u64) -> Limits {
         self.memory = Some(bytes);
         self
     }
 
-    /// Keeps large sets of configurations in this place, which does not count as memory.
-    pub fn place(mut self, place: Place) -> Limits {
-        self.place = place;
+    /// Keeps large sets of configurations in this storage, which does not count as memory.
+    pub fn with_storage(mut self, storage: Storage) -> Limits {
+        self.storage = storage;
         self
     }
 
-    /// Where large sets of configurations are kept.
-    pub fn storage(&self) -> &Place {
-        &self.place
+    /// Returns where large sets of configurations are kept.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
     }
 
-    /// Lets evidence be checked by so many threads.
+    /// Sets the number of threads that check evidence.
     pub fn jobs(mut self, jobs: usize) -> Limits {
         self.jobs = jobs.max(1);
         self
     }
 
-    /// By how many threads evidence may be checked.
+    /// Returns the number of threads that check evidence.
     pub fn checkers(&self) -> usize {
         self.jobs
     }
 
-    /// The memory limit in bytes, if there is one.
+    /// Returns the memory limit in bytes, if there is one.
     pub fn memory_limit(&self) -> Option<u64> {
         self.memory
     }
 
-    /// How much time is left, if time is limited.
+    /// Returns the remaining time, if time is limited.
     pub fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// A handle that stops the run from elsewhere, e.g. on Ctrl-C.
+    /// Returns a handle that stops the run from elsewhere, e.g. on Ctrl-C.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stops[0].clone())
     }
@@ -125,9 +125,10 @@ impl Limits {
         if used_up { Err(Unknown::Work) } else { Ok(()) }
     }
 
-    /// `Err` once time or memory is used up or the caller asked to stop: `limits.check()?`.
+    /// Returns an error if time or memory is used up or the caller asked to stop:
+    /// `limits.check()?`.
     ///
-    /// Costs a system call or two; use a [`Ticker`] in inner loops.
+    /// It costs a system call or two; inner loops use a [`Ticker`].
     pub fn check(&self) -> Result<(), Unknown> {
         if self.stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
             return Err(Unknown::Cancelled);
@@ -145,7 +146,7 @@ impl Limits {
         self.check_work()
     }
 
-    /// Whether so many more bytes are within the memory limit.
+    /// Returns an error if this many more bytes would exceed the memory limit.
     pub fn check_room(&self, bytes: u64) -> Result<(), Unknown> {
         match self.memory {
             Some(limit) if self.memory_in_use().saturating_add(bytes) > limit => Err(Unknown::Memory(limit)),
@@ -153,10 +154,10 @@ impl Limits {
         }
     }
 
-    /// Bytes of memory that the process uses now and that count.
+    /// Returns the bytes of memory in use that count towards the limit.
     pub fn memory_in_use(&self) -> u64 {
-        // Files that are mapped into memory are there only as long as nothing else needs it.
-        if self.place.is_some() { private_memory_in_use() } else { memory_in_use() }
+        // Pages of mapped files do not count: the system reclaims them when memory is needed.
+        if self.storage.is_some() { private_memory_in_use() } else { memory_in_use() }
     }
 }
 
@@ -165,13 +166,13 @@ impl Limits {
 pub struct Stopper(Arc<AtomicBool>);
 
 impl Stopper {
-    /// Asks them to stop.
+    /// Asks the runs to stop.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Checks limits every so many ticks, so that an inner loop can afford to ask.
+/// Checks limits only once in a number of ticks, so that inner loops can afford it.
 #[derive(Debug)]
 pub struct Ticker<'a> {
     limits: &'a Limits,
@@ -182,22 +183,22 @@ impl<'a> Ticker<'a> {
     /// Ticks between two looks at the clock.
     const EVERY: u32 = 512;
 
-    /// A ticker for these limits.
+    /// Returns a ticker for these limits.
     pub fn new(limits: &'a Limits) -> Ticker<'a> {
         Ticker { limits, ticks: 0 }
     }
 
-    /// The limits it watches.
+    /// Returns the limits that are checked.
     pub fn limits(&self) -> &'a Limits {
         self.limits
     }
 
-    /// One unit of work was done: about what a look-up in a table costs.
+    /// Records one unit of work: about the cost of a look-up in a table.
     pub fn tick(&mut self) -> Result<(), Unknown> {
         self.ticks(1)
     }
 
-    /// Several units of work were done.
+    /// Records several units of work.
     pub fn ticks(&mut self, count: u32) -> Result<(), Unknown> {
         self.ticks = self.ticks.saturating_add(count);
         if self.ticks < Self::EVERY {
@@ -209,25 +210,24 @@ impl<'a> Ticker<'a> {
     }
 }
 
-/// Bytes of memory the process uses now, as the operating system counts them; 0 where it does not
-/// say.
+/// Returns the memory of the process in bytes, as the operating system counts it; 0 if unknown.
 pub fn memory_in_use() -> u64 {
     memory_stats::memory_stats().map_or(0, |m| m.physical_mem as u64)
 }
 
-/// The same without files that are mapped into memory.
+/// Returns the memory of the process without mapped files.
 fn private_memory_in_use() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let mut pages = statm.split_whitespace().skip(1).map_while(|n| n.parse::<u64>().ok());
-    // Pages that are resident, and those of files among them. How large a page is stands elsewhere,
-    // so their ratio is what counts.
+    // The first numbers are the resident pages and those of files among them. The page size is not
+    // given here, so only their ratio is used.
     let (Some(all), Some(files)) = (pages.next(), pages.next()) else { return memory_in_use() };
     let private = u128::from(all.saturating_sub(files)) * u128::from(memory_in_use());
     (private / u128::from(all.max(1))) as u64
 }
 
-/// The most bytes of memory that the process has used so far; where the operating system does not
-/// say, what it uses now.
+/// Returns the peak memory of the process in bytes; the present memory where the operating system
+/// does not record the peak.
 pub fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -282,8 +282,7 @@ mod tests {
         assert!((0..Ticker::EVERY).any(|_| ticker.tick().is_err()));
     }
 
-    /// Nobody asked for a share: who has used up all of the time is told what was asked for, in few
-    /// digits.
+    /// The message names the limit that the user set, not the internal share of it, in few digits.
     #[test]
     fn shares_of_a_time_limit_name_the_whole() {
         let asked = Duration::from_nanos(2);

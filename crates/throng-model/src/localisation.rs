@@ -2,21 +2,21 @@
 //! merged.
 //!
 //! Let h map every state to another one: of the shared variables and of those of a thread it keeps
-//! some and leaves the others open, and a thread's place becomes that of its representative. The
-//! model whose steps are the images of all steps, ⟨s, l⟩ → ⟨s′, l′⟩ as ⟨h(s), h(l)⟩ → ⟨h(s′),
-//! h(l′)⟩, simulates the original, whatever h is: what is not coverable there is not coverable in
-//! the original, for any number of threads and for any bound, because h neither adds nor removes
-//! threads. The converse does not hold: a run of the localised model need not be one of the
-//! original.
+//! some variables and leaves the others open, and a thread's place becomes that of its
+//! representative. The model whose steps are the images of all steps, ⟨s, l⟩ → ⟨s′, l′⟩ as ⟨h(s),
+//! h(l)⟩ → ⟨h(s′), h(l′)⟩, simulates the original, whatever h is: what is not coverable there is
+//! not coverable in the original, for any number of threads and for any bound, because h neither
+//! adds nor removes threads. The converse does not hold: a run of the localised model need not be
+//! one of the original.
 //!
 //! The steps of ⟨s, l⟩ are found by asking the original about the states that h may have mapped
-//! there: one cube for each place with the representative of `l`, in which only what is kept has a
-//! value. Original models are exact on cubes, so no step is missed.
+//! there: one cube for each place with the representative of `l`, in which only the kept variables
+//! have a value. Original models are exact on cubes, so no step is missed.
 //!
-//! What a step does to bystanders is what some step of the original does that it is the image of. A
-//! signal wakes one of those that wait, so either all places of a class wait or none does.
+//! What a step does to bystanders is determined by the steps of the original that it is the image
+//! of. A signal wakes one waiting thread, so either all places of a class wait or none does.
 //!
-//! States of the localised model are images: nothing has a value but what is kept. The image of an
+//! States of the localised model are images: only kept variables have a value. The image of an
 //! image is the image itself.
 //!
 //! The checker builds this model itself from a [`Localisation`], so which variables are kept and
@@ -30,24 +30,23 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use crate::cubes::{Cube, Cubes, FREE};
 use crate::problem::{Initial, Problem, Target};
 use crate::{
-    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Over, Place, Predecessors, SetStates,
-    Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
+    Shared, Step, StopCheck, Traits, Transfers,
 };
 
-/// What is kept of the states of a program.
+/// The variables and places of a program that are kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Localisation {
-    /// A shared state in which exactly the variables that are kept have a value; which one does not
+    /// A shared state in which exactly the kept variables have a value; which value does not
     /// matter.
     pub shared: Shared,
-    /// Classes of places: the representative, with every variable open, and the members, itself
-    /// among them, in each of which exactly the variables that are kept have a value: the same ones
-    /// in all of them, by their slots. A place in no class stays what it is, with all its
-    /// variables.
+    /// Classes of places: the representative, with every variable open, and the members, including
+    /// it. In each member exactly the kept variables have a value: the same slots in all of them. A
+    /// place in no class stays as it is, with all its variables.
     pub classes: Vec<(Local, Vec<Local>)>,
 }
 
-/// What becomes of threads at a place.
+/// The image of the threads at a place.
 struct Image {
     place: u32,
     /// The representative with every variable open.
@@ -59,31 +58,31 @@ struct Image {
 /// A place of a class.
 struct Member {
     place: u32,
-    /// The place with a value only for what is kept, and for slots that are not in use there.
+    /// The place, with values only for kept slots and slots that are not in use there.
     masks: Cube,
 }
 
-/// The steps of thread states, once they were asked for.
+/// Steps of thread states, computed on demand.
 type Listed = FxHashMap<(Shared, Local), Arc<[Step]>>;
 
-/// See the module documentation.
+/// A localised model; see the module documentation.
 pub struct LocalisedModel {
     original: Arc<dyn Model>,
     kept: Vec<bool>,
     images: FxHashMap<u32, Image>,
     /// The members of each class, by the place of its representative.
     classes: FxHashMap<u32, Vec<Member>>,
-    /// Steps that were asked for: each is made of those of all places of a class.
+    /// Steps computed so far: each list consists of the steps of all places of a class.
     steps: Mutex<Listed>,
-    /// The steps of the original that steps are images of, by their edges: they say what bystanders
+    /// The steps of the original whose images were listed, by edge: they determine what bystanders
     /// do.
     originals: Mutex<IndexSet<Step, FxBuildHasher>>,
 }
 
 impl LocalisedModel {
-    /// The localised model, or why there is none.
+    /// Builds the localised model, or says why there is none.
     pub fn new(original: Arc<dyn Model>, map: &Localisation) -> Result<LocalisedModel, String> {
-        let Some(sets) = original.sets() else { return Err("the states of the model are no cubes".into()) };
+        let Some(sets) = original.sets() else { return Err("the states of the model are not cubes".into()) };
         let cubes = sets.cubes();
         let kept = cubes.shared_cube(map.shared).1.iter().map(|&m| m != FREE).collect();
         let mut images: FxHashMap<u32, Image> = FxHashMap::default();
@@ -100,14 +99,14 @@ impl LocalisedModel {
                 classes.entry(place).or_default().push(Member { place: member, masks });
             }
         }
-        // Otherwise the image of an image could be another one.
+        // Otherwise the image of an image could differ from the image.
         let own = |image: &Image| images.get(&image.place).filter(|own| own.place == image.place);
         if !images.values().all(|image| own(image).is_some_and(|own| own.kept == image.kept)) {
             return Err("the places of a class keep different variables".into());
         }
         let (steps, originals) = (Mutex::default(), Mutex::default());
         let model = LocalisedModel { original, kept, images, classes, steps, originals };
-        // A signal wakes one thread that waits, if there is one: of a class all wait, or none.
+        // A signal wakes one waiting thread, so all places of a class wait or none does.
         let condition = |l: Local| model.original.transfers().map(|t| t.waits_for(l));
         let woken = |l: Local| model.original.woken(l).map(|woken| (model.local(woken), condition(l)));
         let alike = |ls: &Vec<Local>| ls.windows(2).all(|two| woken(two[0]) == woken(two[1]));
@@ -123,7 +122,7 @@ impl LocalisedModel {
         self.original.sets().expect("checked when the model was built").cubes()
     }
 
-    /// The image of a shared state.
+    /// Returns the image of a shared state.
     pub fn shared(&self, s: Shared) -> Shared {
         let (inside, mut masks) = self.cubes().shared_cube(s);
         for (mask, &kept) in masks.iter_mut().zip(&self.kept) {
@@ -134,7 +133,7 @@ impl LocalisedModel {
         self.cubes().encode_shared(inside, &masks)
     }
 
-    /// The image of a local state.
+    /// Returns the image of a local state.
     pub fn local(&self, l: Local) -> Local {
         let (place, masks) = self.cubes().local_cube(l);
         let Some(image) = self.images.get(&place) else { return l };
@@ -147,27 +146,27 @@ impl LocalisedModel {
         self.cubes().encode_local(image.place, &cube)
     }
 
-    /// The image of some threads.
+    /// Returns the image of a multiset of threads.
     pub fn threads(&self, threads: &Bag) -> Bag {
         threads.entries().iter().map(|&(l, n)| (self.local(l), n)).collect()
     }
 
-    /// The image of a configuration.
+    /// Returns the image of a configuration.
     pub fn config(&self, config: &Config) -> Config {
         Config::new(self.shared(config.shared), self.threads(&config.threads))
     }
 
-    /// Whether a state is an image: nothing has a value but what is kept.
+    /// Returns whether a shared state is an image: only kept variables have a value.
     pub fn is_image(&self, s: Shared) -> bool {
         self.shared(s) == s
     }
 
-    /// The same of a local state.
+    /// Returns whether a local state is an image.
     pub fn is_local_image(&self, l: Local) -> bool {
         self.local(l) == l
     }
 
-    /// Everything whose image is in `l`, place by place.
+    /// Returns the local states whose image is `l`, as one cube for each place.
     fn origins(&self, l: Local) -> Vec<Local> {
         let (place, masks) = self.cubes().local_cube(l);
         let Some(image) = self.images.get(&place) else { return vec![l] };
@@ -180,12 +179,12 @@ impl LocalisedModel {
         members.map(origin).collect()
     }
 
-    /// The images of steps, each once, and none that changes nothing.
+    /// Returns the images of steps, each once, without those that change nothing.
     fn images(&self, steps: &[Step]) -> Vec<Step> {
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
         let mut originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
-        // Most steps have the same few shared states.
+        // Most steps share a few shared states.
         let mut known: FxHashMap<Shared, Shared> = FxHashMap::default();
         let mut shared = |s: Shared| *known.entry(s).or_insert_with(|| self.shared(s));
         for step in steps {
@@ -209,13 +208,13 @@ impl LocalisedModel {
         found
     }
 
-    /// The step of the original that a step is the image of.
+    /// Returns the step of the original that the step with this edge is the image of.
     pub fn original(&self, edge: Edge) -> Option<Step> {
         let originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
         originals.get_index(edge.0 as usize).cloned()
     }
 
-    /// The images of local states, each once, behind those that are in `out` already.
+    /// Appends the images of local states, each once, after the present content of `out`.
     fn local_images(&self, ls: impl IntoIterator<Item = Local>, out: &mut Vec<Local>) {
         for image in ls.into_iter().map(|l| self.local(l)) {
             if !out.contains(&image) {
@@ -225,7 +224,7 @@ impl LocalisedModel {
     }
 }
 
-/// The localised problem about these bad configurations, and its model.
+/// Returns the localised problem for these bad configurations, and its model.
 pub fn localise(
     problem: &Problem,
     target: &Target,
@@ -242,7 +241,7 @@ pub fn localise(
     let mut configs: Vec<Config> = target.configs.iter().map(|bad| model.config(bad)).collect();
     configs.sort_unstable();
     configs.dedup();
-    let targets = vec![Target::covering(target.name.clone(), configs)];
+    let targets = vec![target.with_configs(configs)];
     Ok((Problem { model: model.clone(), initial, targets, ..problem.clone() }, model))
 }
 
@@ -280,6 +279,11 @@ impl Model for LocalisedModel {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         Some(self)
+    }
+
+    /// The image of several states has ended if all of them have.
+    fn has_ended(&self, l: Local) -> bool {
+        self.origins(l).iter().all(|&l| self.original.has_ended(l))
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {
@@ -395,8 +399,8 @@ impl SetStates for LocalisedModel {
         LocalisedModel::cubes(self)
     }
 
-    /// Nothing is narrowed: a step stands for many of the original, some of which may start
-    /// anywhere in what it takes.
+    /// A step stands for many of the original, some of which may start anywhere in the taken
+    /// states, so nothing is narrowed.
     fn narrow(&self, step: &Step, _: Shared, _: Option<Local>, _: Option<Local>) -> Option<(Shared, Local)> {
         Some((step.from, step.take.entries().first()?.0))
     }
@@ -409,8 +413,8 @@ impl SetStates for LocalisedModel {
         self.post(s, l, out)
     }
 
-    fn obey(&self, over: Option<Over>) {
-        self.original.obey(over);
+    fn set_stop_check(&self, check: Option<StopCheck>) {
+        self.original.set_stop_check(check);
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

@@ -1,5 +1,5 @@
-//! Configurations in few bytes: how a search stores very many of them, and how what it stored is
-//! evidence without a second copy.
+//! Compact storage of configurations: a search stores very many of them, and its store is evidence
+//! without a second copy.
 
 pub mod pack;
 pub mod region;
@@ -16,41 +16,42 @@ use crate::{Config, Local, Shared};
 
 /// A set of configurations as a search stored them.
 ///
-/// Nothing about the search has to be believed: the set is what [`Packed::iter`] lists, and
-/// [`Finder::holds`] finds only what was stored, because the table of a [`store::Store`] refers to
-/// its records alone, and these are what is listed.
+/// The search need not be trusted: the set is what [`Packed::iter`] lists, and [`Finder::holds`]
+/// finds only stored configurations, because the table of a [`store::Store`] refers to its records
+/// alone, and these are listed.
 pub struct Packed {
     store: Shards,
-    /// The states by their numbers.
+    /// The states by number.
     shared: Vec<Shared>,
     locals: Vec<Local>,
-    /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where
-    /// there is one.
+    /// True if the set is closed only under the steps of one thread that may go first
+    /// ([`crate::partial_order`]), where there is one.
     pub reduced: bool,
 }
 
 impl Packed {
-    /// The configurations of a store over these states, all different.
+    /// Returns the set of the configurations in a store over these states, all different.
     pub fn new(store: Shards, shared: Vec<Shared>, locals: Vec<Local>, reduced: bool) -> Packed {
         Packed { store, shared, locals, reduced }
     }
 
-    /// How many configurations there are.
+    /// Returns the number of configurations.
     pub fn len(&self) -> usize {
         self.store.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every configuration.
+    /// Iterates over all configurations.
     pub fn iter(&self) -> impl Iterator<Item = Config> {
         self.share(0, 1)
     }
 
-    /// The share of one of several workers in all configurations: together they have all.
+    /// Iterates over one worker's share of the configurations; the shares of all workers together
+    /// are the set.
     pub fn share(&self, worker: usize, workers: usize) -> impl Iterator<Item = Config> {
         let mut unpacked = Unpacked::default();
         self.store.share(worker, workers).map(move |id| {
@@ -60,7 +61,7 @@ impl Packed {
         })
     }
 
-    /// A way to look configurations up.
+    /// Returns a way to look up configurations.
     pub fn finder(&self) -> Finder<'_> {
         let numbering = Numbering {
             shared: self.shared.iter().zip(0..).map(|(&s, id)| (s, id)).collect(),
@@ -76,20 +77,20 @@ impl Packed {
 pub struct Finder<'a> {
     set: &'a Packed,
     numbering: Numbering,
-    /// Packed forms of several, one after another, and for each its hash and where it ends.
+    /// Packed forms of several configurations, one after another, each with its hash and its end.
     bytes: Vec<u8>,
     sought: Vec<(u64, usize)>,
 }
 
 impl Finder<'_> {
-    /// Whether the set holds a configuration.
+    /// Returns whether the set holds a configuration.
     pub fn holds(&mut self, config: &Config) -> bool {
         let packed = self.numbering.pack(config);
         packed.is_some_and(|packed| self.set.store.contains(packed, store::hash(packed)))
     }
 
-    /// The first of these configurations that the set does not hold. They are looked up together:
-    /// the processor waits for memory once, not once for each.
+    /// Returns the first of these configurations that the set does not hold. They are looked up
+    /// together, so that the processor waits for memory once and not once for each.
     pub fn first_missing(&mut self, configs: &[Config]) -> Option<usize> {
         let Finder { set, numbering, bytes, sought } = self;
         bytes.clear();
@@ -108,7 +109,7 @@ impl Finder<'_> {
     }
 }
 
-/// The numbers of states, and configurations packed with them.
+/// The numbers of states, and a packer that uses them.
 struct Numbering {
     shared: FxHashMap<Shared, u32>,
     locals: FxHashMap<Local, u32>,
@@ -117,7 +118,7 @@ struct Numbering {
 }
 
 impl Numbering {
-    /// The packed form, if all states have numbers.
+    /// Packs a configuration; `None` if a state has no number.
     fn pack(&mut self, config: &Config) -> Option<&[u8]> {
         self.entries.clear();
         for (l, n) in config.threads.entries() {

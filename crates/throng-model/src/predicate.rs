@@ -6,7 +6,7 @@
 
 use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, OMEGA, Step, semantics};
 
-/// Σ coefficient · number of threads in a local state; sorted, none zero.
+/// Σ coefficient · number of threads in a local state; sorted, without zeros.
 pub type Sum = Vec<(Local, i64)>;
 
 /// A condition on a configuration.
@@ -25,14 +25,14 @@ pub enum Predicate {
 }
 
 impl Predicate {
-    /// What holds everywhere.
+    /// True everywhere.
     pub const TRUE: Predicate = Predicate::All(Vec::new());
 
-    /// What holds nowhere.
+    /// False everywhere.
     pub const FALSE: Predicate = Predicate::Any(Vec::new());
 
-    /// The sum of these terms, in any order, is at least `least`; counts are never negative. `None`
-    /// if a coefficient is too large.
+    /// Builds: the sum of these terms, in any order, is at least `least`. Counts are never
+    /// negative. `None` if a coefficient is too large.
     pub fn at_least(mut terms: Vec<(Local, i64)>, least: i64) -> Option<Predicate> {
         terms.sort_unstable();
         let mut sum: Sum = Vec::new();
@@ -43,7 +43,7 @@ impl Predicate {
             }
         }
         sum.retain(|t| t.1 != 0);
-        // Its negation must be there, too.
+        // The negation must be representable, too.
         if sum.iter().any(|t| t.1 == i64::MIN) || least.checked_neg()?.checked_add(1).is_none() {
             return None;
         }
@@ -54,13 +54,13 @@ impl Predicate {
         })
     }
 
-    /// There are at least these threads.
+    /// Builds: there are at least these threads.
     pub fn covers(bag: &Bag) -> Predicate {
         let each = |&(l, n): &(Local, u32)| Predicate::AtLeast(vec![(l, 1)], i64::from(n));
         Predicate::all(bag.entries().iter().map(each).collect())
     }
 
-    /// All of these.
+    /// Builds the conjunction.
     pub fn all(parts: Vec<Predicate>) -> Predicate {
         let mut found = Vec::new();
         for part in parts {
@@ -73,7 +73,7 @@ impl Predicate {
         Predicate::only(found, Predicate::All)
     }
 
-    /// One of these.
+    /// Builds the disjunction.
     pub fn any(parts: Vec<Predicate>) -> Predicate {
         let mut found = Vec::new();
         for part in parts {
@@ -98,7 +98,7 @@ impl Predicate {
         }
     }
 
-    /// Its negation.
+    /// Returns the negation.
     pub fn negated(&self) -> Predicate {
         match self {
             Predicate::AtLeast(sum, least) => {
@@ -111,7 +111,7 @@ impl Predicate {
         }
     }
 
-    /// Whether it holds in a configuration with finite counts.
+    /// Returns whether the predicate holds in a configuration with finite counts.
     pub fn holds(&self, config: &Config, model: &dyn Model) -> Result<bool, Incomplete> {
         match self {
             Predicate::AtLeast(sum, least) => Ok(value(sum, &config.threads) >= i128::from(*least)),
@@ -136,8 +136,8 @@ impl Predicate {
         }
     }
 
-    /// The same in terms of counts alone: over these steps, a configuration is dead if for each of
-    /// them some local state has too few threads. `None` if a step does anything to bystanders.
+    /// Returns the same predicate over counts alone: with these steps, a configuration is dead if
+    /// each of them lacks threads in some local state. `None` if a step affects bystanders.
     pub fn counted(&self, steps: &[Step]) -> Option<Predicate> {
         let each = |parts: &[Predicate]| parts.iter().map(|p| p.counted(steps)).collect::<Option<Vec<_>>>();
         Some(match self {
@@ -152,7 +152,7 @@ impl Predicate {
         })
     }
 
-    /// Shows every local state that counts.
+    /// Calls `see` with every local state whose count matters.
     pub fn each_local(&self, see: &mut impl FnMut(Local)) {
         match self {
             Predicate::AtLeast(sum, _) => sum.iter().for_each(|t| see(t.0)),
@@ -161,7 +161,7 @@ impl Predicate {
         }
     }
 
-    /// Whether it asks if steps are enabled.
+    /// Returns whether the predicate refers to enabled steps.
     pub fn asks_for_steps(&self) -> bool {
         match self {
             Predicate::AtLeast(..) => false,
@@ -171,8 +171,8 @@ impl Predicate {
     }
 }
 
-/// The value of a sum. At most 2³² threads in each of 2³² local states, 2⁶³ each: 128 bits are
-/// enough.
+/// Evaluates a sum. At most 2³² threads in each of 2³² local states, with coefficients of at most
+/// 2⁶³, fit into 128 bits.
 pub fn value(sum: &[(Local, i64)], threads: &Bag) -> i128 {
     debug_assert!(threads.entries().iter().all(|e| e.1 != OMEGA), "predicates are about finite counts");
     sum.iter().map(|&(l, n)| i128::from(n) * i128::from(threads.count(l))).sum()
@@ -194,7 +194,7 @@ mod tests {
         Predicate::at_least(terms.iter().map(|&(l, n)| (Local(l), n)).collect(), least).unwrap()
     }
 
-    /// One step, which takes two threads at 0 and puts one at 1.
+    /// Returns one step, which takes two threads at 0 and puts one at 1.
     fn net() -> Table {
         let mut table = Table::new(Names::Numbers(1), Names::Numbers(2));
         let step = Step {

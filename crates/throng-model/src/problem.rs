@@ -1,13 +1,13 @@
-//! The question asked: a model, where it starts, what must not happen, and for how many threads.
+//! The verification problem: a model, its initial configurations, the targets, and the number of
+//! threads.
 //!
-//! All four change verdicts, so none is ever implicit: they are printed with every answer.
+//! Each of these affects verdicts, so none is ever implicit: they are printed with every answer.
 
-use crate::deadlock::DEADLOCK;
-use crate::stuck::STUCK;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::predicate::{Predicate, Sum};
+use crate::property::Property;
 use crate::quotient::QuotientMap;
 use crate::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared};
 
@@ -16,13 +16,13 @@ use crate::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared};
 pub struct Problem {
     /// The thread template.
     pub model: Arc<dyn Model>,
-    /// Where the system may start; any of these.
+    /// The families of initial configurations.
     pub initial: Vec<Initial>,
     /// The initial configurations in the user's words, e.g. `any number of threads at main`.
     pub initial_text: String,
-    /// What must not happen, each with its own verdict.
+    /// The targets, each with its own verdict.
     pub targets: Vec<Target>,
-    /// How many threads are allowed.
+    /// The bound on the number of threads.
     pub bound: Bound,
 }
 
@@ -32,73 +32,91 @@ pub struct Problem {
 pub struct Initial {
     /// The shared state.
     pub shared: Shared,
-    /// The threads that are there in any case.
+    /// The threads that are always present.
     pub threads: Bag,
     /// Local states in which any number of further threads may start.
     pub any: Vec<Local>,
 }
 
-/// What must not be reached: configurations that cover one of `configs`; of these, if there is a
-/// formula, those that satisfy it.
+/// What must not be reached.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Target {
-    /// What to call it: `assertions`, `2|1,1`, `mutex L`.
+    /// What people call it: `assertions`, `2|1,1`, `mutex L`. It means nothing.
     pub name: String,
-    /// The smallest bad configurations; all bad ones cover one of them.
+    /// What is asked about `configs`.
+    pub what: What,
+    /// The smallest bad configurations; all bad ones cover one of them. For [`What::Deadlock`] and
+    /// [`What::Stuck`], see there.
     pub configs: Vec<Config>,
-    /// What else is true of bad configurations, and what was asked.
-    pub formula: Option<Arc<Formula>>,
+    /// The property that this asks, if the input has one in words of its own.
+    pub property: Option<Arc<Property>>,
+}
+
+/// What a target asks.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum What {
+    /// What covers one of the configurations is bad.
+    #[default]
+    Covers,
+    /// Of what covers one of them, what satisfies the formula is bad.
+    Formula(Arc<Formula>),
+    /// A deadlock is bad, see [`crate::deadlock`]. Nothing covers that: there are no configurations
+    /// but the one that was found, for people.
+    Deadlock,
+    /// A thread that can never move again is bad, see [`crate::stuck`]. The configurations are the
+    /// local states to look at, one thread each, whatever the shared state; and, before them, one
+    /// with a stuck thread where one was found, for people.
+    Stuck,
 }
 
 /// A question about single configurations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Formula {
-    /// What bad configurations satisfy.
+    /// The condition that bad configurations satisfy.
     pub when: Predicate,
-    /// What the answer says about the formula as it is written.
+    /// What the verdict means for the formula as it is written.
     pub asks: Asks,
 }
 
-/// What an answer says about a formula as it is written.
+/// What a verdict means for a formula as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Asks {
-    /// Nothing: the target is all there is.
+    /// Nothing beyond the target.
     Target,
     /// It is true if the target can be reached (`EF`).
     Exists,
     /// It is true if the target cannot be reached (`AG`).
     Always,
-    /// Which value of this sum is the largest that is reached. This is no target yet: it has an
-    /// answer once there are two others, a run to some value ([`Asks::Reaches`]) and a proof that
-    /// none is larger ([`Asks::AtMost`]).
+    /// The largest value of this sum that is reached. It is decided by two other targets: a run to
+    /// some value ([`Asks::Reaches`]), and a proof that none is larger ([`Asks::AtMost`]).
     Largest(Sum),
-    /// That a sum reaches this value; the target is that value.
+    /// Whether a sum reaches this value; the target is that value.
     Reaches(i64),
-    /// That a sum never exceeds this value; the target is the next one.
+    /// Whether a sum never exceeds this value; the target is the next one.
     AtMost(i64),
 }
 
-/// How many threads there may be.
+/// The bound on the number of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Any number.
     Any,
     /// At most this many at any time; at the bound, a step creates no thread.
     Threads(u32),
-    /// Nets: at most this many tokens in each place that `init` leaves open upwards (or its least
-    /// number, if that is more); firing is not bounded.
+    /// For nets: at most this many tokens in each place that may start with any number (or its
+    /// least number, if that is larger); firing is not bounded.
     Tokens(u32),
 }
 
 impl Problem {
-    /// Whether everything was listed so far: a model that had to leave something out says so from
-    /// then on, whatever it is asked.
+    /// Returns an error unless every step was listed so far: a model that had to leave something
+    /// out reports that from then on.
     pub fn complete(&self) -> Result<(), Incomplete> {
         self.initial.iter().try_for_each(|family| self.model.post_shared(family.shared, &mut Vec::new()))
     }
 
-    /// The least and the largest number of threads at the start, if that is fixed and no step
-    /// creates a thread: then the answer is about these numbers of threads and no others.
+    /// Returns the least and the largest number of initial threads, if these are finite and no step
+    /// creates a thread: then the answer is about these numbers of threads only.
     pub fn fixed_threads(&self) -> Option<(u32, u32)> {
         if self.initial.iter().any(|family| !family.any.is_empty()) || self.model.spawns() {
             return None;
@@ -110,7 +128,7 @@ impl Problem {
 }
 
 impl Initial {
-    /// The image of the family in the quotient.
+    /// Returns the image of the family in the quotient.
     pub fn merged(&self, map: &QuotientMap) -> Initial {
         let mut any: Vec<Local> = self.any.iter().filter_map(|&l| map.merge_one(l)).collect();
         any.sort_unstable();
@@ -118,7 +136,7 @@ impl Initial {
         Initial { threads: map.merge(&self.threads), any, ..self.clone() }
     }
 
-    /// The family as one configuration with ω counts.
+    /// Returns the family as one configuration with ω counts.
     pub fn omega(&self) -> Config {
         let mut threads = self.threads.clone();
         for &l in &self.any {
@@ -127,7 +145,7 @@ impl Initial {
         Config::new(self.shared, threads)
     }
 
-    /// Whether `config`, with finite counts, is a member.
+    /// Returns whether `config`, with finite counts, is a member.
     pub fn contains(&self, config: &Config) -> bool {
         config.shared == self.shared
             && config
@@ -136,7 +154,7 @@ impl Initial {
                 .is_some_and(|more| more.entries().iter().all(|e| self.any.contains(&e.0)))
     }
 
-    /// Every member with exactly `total` threads.
+    /// Returns every member with exactly `total` threads.
     pub fn of_size(&self, total: u32) -> Vec<Config> {
         let mut found = Vec::new();
         let Ok(()) = self.each_of_size(total, &mut |c| {
@@ -146,8 +164,8 @@ impl Initial {
         found
     }
 
-    /// Shows every member with exactly `total` threads to `found`, which may stop this: there can
-    /// be very many.
+    /// Calls `found` with every member with exactly `total` threads, until it returns an error:
+    /// there can be very many.
     pub fn each_of_size<E>(
         &self,
         total: u32,
@@ -161,9 +179,9 @@ impl Initial {
         spread(&any, more, Config::new(self.shared, self.threads.clone()), found)
     }
 
-    /// Shows `found` every member with at most `most` threads in each state of `any` (or as many as
-    /// are there in any case), and exactly that many in one of them; for `most` 0, the smallest
-    /// member.
+    /// Calls `found` with every member with at most `most` threads in each state of `any` (or the
+    /// number always present, if that is larger), and exactly that many in one of them; for `most`
+    /// 0, with the smallest member.
     pub fn each_of_tokens<E>(
         &self,
         most: u32,
@@ -173,7 +191,7 @@ impl Initial {
         fill(&any, most, most == 0, Config::new(self.shared, self.threads.clone()), found)
     }
 
-    /// The smallest member that covers a configuration, state by state.
+    /// Returns the smallest member that covers a configuration, state by state.
     pub fn least_above(&self, config: &Config) -> Option<Config> {
         let mut threads = self.threads.clone();
         for &(l, n) in config.threads.entries() {
@@ -186,16 +204,16 @@ impl Initial {
         (self.shared == config.shared).then(|| Config::new(self.shared, threads))
     }
 
-    /// The next number after `most` (or the first) for which [`Initial::each_of_tokens`] shows
-    /// anything.
+    /// Returns the next number after `most` (or the first) for which [`Initial::each_of_tokens`]
+    /// finds a member.
     pub fn next_of_tokens(&self, most: Option<u32>) -> Option<u32> {
         let Some(most) = most else { return Some(0) };
         let least = self.any.iter().map(|&l| self.threads.count(l)).min()?;
         most.max(least).checked_add(1)
     }
 
-    /// The size of the smallest member that is larger than `size` (or of the smallest at all), if
-    /// there is one.
+    /// Returns the size of the smallest member that is larger than `size` (or of the smallest at
+    /// all), if there is one.
     pub fn next_size(&self, size: Option<u32>) -> Option<u32> {
         let least = self.threads.size();
         match size {
@@ -218,7 +236,7 @@ impl Initial {
     }
 }
 
-/// Every way to put `count` further threads into the states `places`.
+/// Calls `found` with every way to put `count` further threads into the states `places`.
 fn spread<E>(
     places: &[Local],
     count: u32,
@@ -229,7 +247,7 @@ fn spread<E>(
     if count == 0 {
         return found(base);
     }
-    // By the first state that gets any, so that only those are on the stack.
+    // Branching on the first state that gets any keeps only such states on the stack.
     found(with(&base, last, count))?;
     for i in (0..earlier.len()).rev() {
         for n in 1..=count {
@@ -239,8 +257,8 @@ fn spread<E>(
     Ok(())
 }
 
-/// Every way to fill each of `places` up to at most `most`, and one of them up to exactly that
-/// unless that is `done` already.
+/// Calls `found` with every way to fill each of `places` up to at most `most`, and one of them up
+/// to exactly that unless that is `done` already.
 fn fill<E>(
     places: &[Local],
     most: u32,
@@ -251,7 +269,7 @@ fn fill<E>(
     if done {
         found(base.clone())?;
     }
-    // By the first state that gets any, so that only those are on the stack.
+    // Branching on the first state that gets any keeps only such states on the stack.
     for (i, &l) in places.iter().enumerate().rev() {
         let room = most.saturating_sub(base.threads.count(l));
         let least = if done || i + 1 < places.len() { 1 } else { room.max(1) };
@@ -269,30 +287,65 @@ fn with(base: &Config, l: Local, n: u32) -> Config {
 }
 
 impl Target {
-    /// The target that asks for deadlocks: see [`crate::deadlock`].
+    /// The target that asks for deadlocks.
     pub fn deadlock() -> Target {
-        Target::covering(DEADLOCK, Vec::new())
+        let property = Some(Arc::new(Property::Deadlock));
+        Target { name: Property::Deadlock.name(), what: What::Deadlock, configs: Vec::new(), property }
+    }
+
+    /// Configurations that cover one of `configs`.
+    pub fn covering(name: impl Into<String>, configs: Vec<Config>) -> Target {
+        Target { name: name.into(), what: What::Covers, configs, property: None }
+    }
+
+    /// Of the configurations that cover one of `configs`, those that satisfy a formula.
+    pub fn satisfying(name: impl Into<String>, configs: Vec<Config>, formula: Formula) -> Target {
+        Target { what: What::Formula(Arc::new(formula)), ..Target::covering(name, configs) }
+    }
+
+    /// A property of the input, and the configurations that it became.
+    pub fn of(property: Property, configs: Vec<Config>) -> Target {
+        let what = match property {
+            Property::Deadlock => What::Deadlock,
+            Property::Stuck(_) => What::Stuck,
+            _ => What::Covers,
+        };
+        Target { name: property.name(), what, configs, property: Some(Arc::new(property)) }
+    }
+
+    /// The same with other configurations.
+    pub fn with_configs(&self, configs: Vec<Config>) -> Target {
+        let Target { name, what, property, .. } = self;
+        Target { name: name.clone(), what: what.clone(), configs, property: property.clone() }
+    }
+
+    /// What else is true of bad configurations, and what was asked.
+    pub fn formula(&self) -> Option<&Arc<Formula>> {
+        match &self.what {
+            What::Formula(formula) => Some(formula),
+            What::Covers | What::Deadlock | What::Stuck => None,
+        }
+    }
+
+    /// What the answer says about the formula as it is written, if there is one.
+    pub fn asks(&self) -> Option<&Asks> {
+        self.formula().map(|formula| &formula.asks)
     }
 
     /// Whether it asks for deadlocks.
     pub fn is_deadlock(&self) -> bool {
-        self.name == DEADLOCK
+        self.what == What::Deadlock
     }
 
-    /// Whether it asks for stuck threads: see [`crate::stuck`].
+    /// Whether it asks for stuck threads.
     pub fn is_stuck(&self) -> bool {
-        self.name.starts_with(STUCK)
+        self.what == What::Stuck
     }
 
     /// Whether it asks for whole configurations, with no other threads: deadlocks, stuck threads.
     /// No engine covers those.
     pub fn is_about_all_threads(&self) -> bool {
         self.is_deadlock() || self.is_stuck()
-    }
-
-    /// Configurations that cover one of `configs`.
-    pub fn covering(name: impl Into<String>, configs: Vec<Config>) -> Target {
-        Target { name: name.into(), configs, formula: None }
     }
 
     /// Whether some concrete configuration of `config` is bad; false also if a formula asks for
@@ -307,9 +360,9 @@ impl Target {
         if !self.may_be_hit(config, model) {
             return Ok(false);
         }
-        match self.formula.as_deref() {
+        match self.formula() {
             None => Ok(true),
-            Some(Formula { asks: Asks::Largest(_), .. }) => Ok(false),
+            Some(formula) if matches!(formula.asks, Asks::Largest(_)) => Ok(false),
             Some(formula) => formula.when.holds(config, model),
         }
     }
@@ -322,13 +375,17 @@ impl Target {
 
     /// Whether covering is all that is asked for: then larger configurations are bad, too.
     pub fn is_upward_closed(&self) -> bool {
-        self.formula.as_ref().is_none_or(|f| f.when == Predicate::TRUE && !matches!(f.asks, Asks::Largest(_)))
+        match &self.what {
+            What::Covers => true,
+            What::Formula(f) => f.when == Predicate::TRUE && !matches!(f.asks, Asks::Largest(_)),
+            What::Deadlock | What::Stuck => false,
+        }
     }
 
     /// What is bad, as a condition on counts. For models with one shared state.
     pub fn predicate(&self) -> Predicate {
         let covers = Predicate::any(self.configs.iter().map(|c| Predicate::covers(&c.threads)).collect());
-        match &self.formula {
+        match self.formula() {
             None => covers,
             Some(formula) => Predicate::all(vec![covers, formula.when.clone()]),
         }
@@ -336,7 +393,7 @@ impl Target {
 }
 
 impl Bound {
-    /// The largest number of threads at any time, if there is one.
+    /// Returns the largest number of threads at any time, if there is one.
     pub fn threads(self) -> Option<u32> {
         match self {
             Bound::Threads(n) => Some(n),

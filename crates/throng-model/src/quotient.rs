@@ -11,17 +11,17 @@
 //! # Skipped shared states
 //!
 //! While the shared state is `m`, only steps from `m` can fire. So if nothing starts in `m`,
-//! nothing bad is in `m`, and no cycle of steps stays within such states, a run is a sequence
-//! of *paths* between other shared states (and perhaps the beginning of one more path, which meets
+//! nothing bad is in `m`, and no cycle of steps stays within such states, a run is a sequence of
+//! *paths* between other shared states (and perhaps the beginning of one more path, which reaches
 //! nothing bad). A path of steps ⟨take₁→put₁⟩, ⟨take₂→put₂⟩ in which bystanders stay needs exactly
-//! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is a step itself.
-//! What is coverable at the other shared states is the same in both models, for any number of
+//! take₁ + (take₂ ∖ put₁) and leaves put₂ + (put₁ ∖ take₂) in their place: it is itself a step. At
+//! the other shared states, the same configurations are coverable in both models, for any number of
 //! threads. (In nets this is called agglomeration, Berthelot 1986.)
 //!
 //! The steps into and out of a skipped state become one step.
 //!
-//! The checker rebuilds this model from a [`QuotientMap`], so that is all that a certificate has to
-//! state.
+//! The checker rebuilds this model from a [`QuotientMap`], so a certificate need state nothing
+//! else.
 
 use std::sync::Arc;
 
@@ -35,16 +35,17 @@ use super::{
     SetStates, Shared, Step, Traits, Transfers,
 };
 
-/// What a step does: from, to, takes, puts.
+/// The effect of a step: from, to, takes, puts.
 type Whole = (Shared, Shared, Bag, Bag);
 
-/// The places of the steps that one is made of.
+/// The indices of the steps that a step is made of.
 type Places = SmallVec<[u32; 4]>;
 
-/// By the place of a step, the places of others that become the same when local states are merged.
+/// For the index of a step, the indices of other steps that become the same when local states are
+/// merged.
 type Alike = HashMap<u32, Vec<u32>>;
 
-/// Which states of a model its quotient merges and skips.
+/// The states of a model that its quotient merges or skips.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QuotientMap {
     /// Skipped shared states. No initial and no target configuration has one.
@@ -54,12 +55,12 @@ pub struct QuotientMap {
 }
 
 impl QuotientMap {
-    /// The image of a multiset of threads.
+    /// Returns the image of a multiset of threads.
     pub fn merge(&self, threads: &Bag) -> Bag {
         threads.entries().iter().filter_map(|&(l, n)| Some((self.merge_one(l)?, n))).collect()
     }
 
-    /// The image of a local state.
+    /// Returns the image of a local state.
     pub fn merge_one(&self, l: Local) -> Option<Local> {
         match self.merged.binary_search_by_key(&l, |e| e.0) {
             Ok(at) => self.merged[at].1,
@@ -67,12 +68,12 @@ impl QuotientMap {
         }
     }
 
-    /// The image of a configuration.
+    /// Returns the image of a configuration.
     pub fn merge_config(&self, config: &Config) -> Config {
         Config::new(config.shared, self.merge(&config.threads))
     }
 
-    /// Steps between merged local states.
+    /// Returns the steps between merged local states.
     pub fn merge_steps(&self, listed: &[Step]) -> Merged {
         if self.merged.is_empty() {
             return Merged::default();
@@ -94,23 +95,23 @@ impl QuotientMap {
     }
 }
 
-/// Steps between merged local states, each once.
+/// The steps between merged local states, each once.
 #[derive(Default)]
 pub struct Merged {
-    /// With the place of the first step that becomes it. None: nothing is merged, and they are not
-    /// copied, because there may be many.
+    /// Each with the index of the first step that becomes it. `None` if nothing is merged: the
+    /// steps, which may be many, are then not copied.
     steps: Option<Vec<(u32, Step)>>,
     alike: Alike,
 }
 
 impl Merged {
-    /// From where to where each step leads.
+    /// Returns for each step its shared states before and after.
     pub fn passages(&self, listed: &[Step]) -> Vec<(Shared, Shared)> {
         numbered(&self.steps, listed).into_iter().map(|(_, step)| (step.from, step.to)).collect()
     }
 }
 
-/// The merged steps, or all of them, with their places.
+/// Returns the merged steps, or all steps if nothing is merged, with their indices.
 fn numbered<'a>(merged: &'a Option<Vec<(u32, Step)>>, listed: &'a [Step]) -> Vec<(u32, &'a Step)> {
     match merged {
         None => (0..).zip(listed).collect(),
@@ -118,21 +119,21 @@ fn numbered<'a>(merged: &'a Option<Vec<(u32, Step)>>, listed: &'a [Step]) -> Vec
     }
 }
 
-/// See the module documentation.
+/// A quotient model; see the module documentation.
 pub struct QuotientModel {
     original: Arc<dyn Model>,
     table: Table,
-    /// The steps of the original model that make up each step of the table, by their place in its
-    /// list. Of those that are alike, the first.
+    /// For each step of the table, the steps of the original model that it is made of, by index; of
+    /// equivalent ones the first.
     paths: Vec<Places>,
-    /// The others.
+    /// The other equivalent steps.
     alike: Alike,
 }
 
-/// More steps than this are not built: skipping states is meant to make models smaller.
+/// Maximum number of steps: skipping states is meant to make models smaller.
 const MOST_STEPS: usize = 1 << 23;
 
-/// The steps from each skipped state, with their places.
+/// The steps from each skipped state, with their indices.
 type From<'a> = HashMap<Shared, SmallVec<[(u32, &'a Step); 1]>>;
 
 /// A step made of several.
@@ -151,13 +152,14 @@ impl Path {
         Path { steps: smallvec![place], to: step.to, take: step.take.clone(), put }.countable()
     }
 
-    /// Threads beyond what can be counted are cut off: such a path would not do what its steps do.
+    /// Returns an error if there are too many threads to count: their number would be cut off, so
+    /// the path would not do what its steps do.
     fn countable(self) -> Result<Path, String> {
         let counts = self.take.is_countable() && self.put.is_countable();
         if counts { Ok(self) } else { Err("a path takes or puts too many threads to count".into()) }
     }
 
-    /// First this, then a step.
+    /// Appends a step.
     fn then(mut self, (place, step): (u32, &Step)) -> Result<Path, String> {
         for &(l, n) in step.take.entries() {
             let missing = self.put.remove(l, n);
@@ -172,7 +174,7 @@ impl Path {
 }
 
 impl QuotientModel {
-    /// The quotient of `model`, or why there is none.
+    /// Builds the quotient of `model`, or says why there is none.
     ///
     /// The caller guarantees that no initial and no target configuration has a skipped state.
     pub fn new(model: Arc<dyn Model>, map: &QuotientMap) -> Result<QuotientModel, String> {
@@ -180,7 +182,7 @@ impl QuotientModel {
         QuotientModel::of_merged(model, merged, &map.skipped)
     }
 
-    /// The same if local states are merged already.
+    /// Builds the same from local states that are merged already.
     pub fn of_merged(
         model: Arc<dyn Model>,
         merged: Merged,
@@ -215,8 +217,8 @@ impl QuotientModel {
                     Some(false) => continue,
                     Some(true) => {
                         let (&first, others) = from[&path.to].split_first().expect("it leads on");
-                        // Copies count as well: paths that are begun, one at each of many branches,
-                        // may take more than whole ones.
+                        // Copies count as well: unfinished paths, one at each of many branches, may
+                        // take more memory than finished ones.
                         total += path.steps.len() * others.len();
                         for &next in others.iter().rev() {
                             open.push(path.clone().then(next)?);
@@ -232,7 +234,7 @@ impl QuotientModel {
                 }
                 let spawn = Bag::new();
                 let whole = Step { to, take, put, spawn, ..step.clone() };
-                // Where it is written, the original says.
+                // The original knows where the step is written.
                 table.add_at(whole, Vec::new(), 0, 0..0);
                 paths.push(steps);
             }
@@ -240,15 +242,15 @@ impl QuotientModel {
         Ok(QuotientModel { original: model.clone(), table, paths, alike })
     }
 
-    /// The steps of the original model that `step` stands for, one after the other; of those that
-    /// are alike, the first.
+    /// Returns the steps of the original model that `step` stands for, in order; of equivalent ones
+    /// the first.
     fn path(&self, step: Edge) -> impl Iterator<Item = (u32, &Step)> {
         let listed = self.original.listed().unwrap_or_default();
         self.paths[step.0 as usize].iter().map(|&i| (i, &listed[i as usize]))
     }
 
-    /// One after the other, what `step` stands for: for each, the steps of the original model that
-    /// it may be.
+    /// Returns, for each step that `step` is made of, in order, the steps of the original model
+    /// that it may be.
     pub fn options(&self, step: &Step) -> impl Iterator<Item = impl Iterator<Item = &Step>> {
         let listed = self.original.listed().unwrap_or_default();
         self.path(step.edge).map(|(i, first)| {
@@ -258,7 +260,7 @@ impl QuotientModel {
     }
 }
 
-/// For every skipped state, whether steps lead on from it to a state that is not skipped.
+/// Returns for every skipped state whether steps lead from it to a state that is not skipped.
 fn leads_on(from: &From, skipped: &HashSet<Shared>) -> Result<HashMap<Shared, bool>, String> {
     let mut leads: HashMap<Shared, bool> = HashMap::default();
     let mut begun: HashSet<Shared> = HashSet::default();
@@ -303,6 +305,11 @@ impl Model for QuotientModel {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    /// No class counts as ended if one of its members still leads a step.
+    fn has_ended(&self, l: Local) -> bool {
+        self.original.has_ended(l) && self.table.has_ended(l)
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {
@@ -434,7 +441,7 @@ mod tests {
 
     #[test]
     fn too_many_paths_are_refused() {
-        // Two ways from each state to the next: 2⁴⁰ paths.
+        // Two steps from each state to the next make 2⁴⁰ paths.
         let ways: Vec<_> = (0..40).flat_map(|s| [(s, 1, s + 1, 1), (s, 2, s + 1, 2)]).collect();
         let skipped: Vec<u64> = (1..40).collect();
         assert!(QuotientModel::new(model(&ways), &skip(&skipped)).is_err_and(|why| why.contains("paths")));

@@ -2,16 +2,16 @@
 //! tokens on the places that a question is about.
 //!
 //! A net has one shared state, one initial marking, and steps that leave bystanders alone. Some of
-//! its places are *visible*: the question is about them. Each [`Reduction`] says what is done next;
-//! it is applied only if its conditions hold. Whatever the net reaches, the smaller net reaches
-//! with the same tokens on visible places:
+//! its places are *visible*: the question is about them. A [`Reduction`] is applied only if its
+//! conditions hold. Whatever the net reaches, the smaller net reaches with the same tokens on
+//! visible places:
 //!
 //! - [`Reduction::Prune`]: transitions that can never fire, as a place that they need can never
 //!   have a token, are removed. So are transitions that do not *matter*: one matters if it changes
 //!   a visible place or adds tokens to a place that one that matters needs. Without the others,
-//!   those that matter can still fire, as they have at least as many tokens. Then no transition
-//!   that is left needs a place that does not matter, and such places go, too.
-//! - [`Reduction::Drop`]: without a place, a net can do at least as much.
+//!   those that matter can still fire, as they have at least as many tokens. Then no remaining
+//!   transition needs a place that does not matter, and such places are removed as well.
+//! - [`Reduction::Drop`]: removing a place never disables a transition.
 //! - [`Reduction::Post`], of a place p (post-agglomeration): every transition that needs p needs w
 //!   tokens of it and nothing else, and adds tokens to no visible place; others add multiples of w.
 //!   A transition that takes tokens from p can fire as soon as they are there, and more tokens
@@ -24,11 +24,11 @@
 //!   they never are. So each transition out of p is preceded by one into p for every w tokens. If
 //!   there are several into p, each transition out of p takes w tokens only.
 //!
-//! In both cases no transition both takes tokens from p and adds tokens to p. Transitions that do
-//! the same are one, and those that change nothing are none.
+//! In both cases no transition both takes tokens from p and adds tokens to p. Of equal transitions
+//! one is kept, and those that change nothing are removed.
 //!
 //! Conversely, each transition of the smaller net is a sequence of transitions of the original one,
-//! so that runs can be lifted ([`ReducedNet::lift`]), unless a place was dropped that mattered.
+//! so that runs can be lifted ([`ReducedNet::lift`]), unless a dropped place restricted the net.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -55,20 +55,20 @@ pub enum Reduction {
 /// How a net was reduced.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reductions {
-    /// The places that are visible: those of all questions that the smaller net answers.
+    /// The visible places: those of all questions that the smaller net answers.
     pub visible: Vec<Local>,
-    /// What is done to it, in this order.
+    /// The reductions, in this order.
     pub steps: Vec<Reduction>,
 }
 
-/// More than this a net must not grow to: entries of what transitions take and put, and transitions
-/// that they are made of.
+/// Maximum size of a net: entries of what transitions take and put, and transitions that they are
+/// made of.
 const MOST_ENTRIES: usize = 1 << 25;
 
-/// A transition is made of no more than this.
+/// Maximum number of transitions that a transition is made of.
 const LONGEST: usize = 1 << 10;
 
-/// A transition, and the transitions of the original that it is made of.
+/// A transition, and the transitions of the original net that it is made of.
 #[derive(Clone)]
 struct Transition {
     take: Bag,
@@ -77,7 +77,7 @@ struct Transition {
 }
 
 impl Transition {
-    /// First this, then `later`.
+    /// Returns the sequence of this transition and `later`.
     fn then(&self, later: &Transition) -> Result<Transition, String> {
         let mut take = self.take.clone();
         take.add_all(&without(&later.take, &self.put));
@@ -95,21 +95,21 @@ impl Transition {
     }
 }
 
-/// What of `a` is not in `b`.
+/// Returns the part of `a` that is not in `b`.
 fn without(a: &Bag, b: &Bag) -> Bag {
     a.entries().iter().map(|&(l, n)| (l, n.saturating_sub(b.count(l)))).collect()
 }
 
 /// A net that is being reduced.
 pub struct ReducedNet {
-    /// None: it was removed.
+    /// `None` where a transition was removed.
     transitions: Vec<Option<Transition>>,
-    /// What transitions take and put.
+    /// The effects of all transitions: what they take and put.
     known: HashSet<(Bag, Bag)>,
-    /// The transitions that put tokens there, and that take them from there.
+    /// For each place, the transitions that put tokens there and those that take tokens from there.
     links: HashMap<Local, (BTreeSet<u32>, BTreeSet<u32>)>,
     start: Bag,
-    /// Transitions of the original that fire first.
+    /// Transitions of the original net that fire first.
     first: Vec<u32>,
     visible: HashSet<Local>,
     shared: Shared,
@@ -117,7 +117,8 @@ pub struct ReducedNet {
 }
 
 impl ReducedNet {
-    /// The net that a problem is about, with these places visible, or why it is none.
+    /// Returns the net of a problem, with these places visible, or says why the problem is not
+    /// about a net.
     pub fn new(problem: &Problem, visible: impl IntoIterator<Item = Local>) -> Result<ReducedNet, String> {
         let none = || "only nets with one initial marking are reduced".to_string();
         let listed = problem.model.listed().filter(|_| problem.model.is_exact()).ok_or_else(none)?;
@@ -173,17 +174,17 @@ impl ReducedNet {
         (0..).zip(&self.transitions).filter_map(|(i, t)| Some((i, t.as_ref()?)))
     }
 
-    /// How many transitions there are.
+    /// Returns the number of transitions.
     pub fn len(&self) -> usize {
         self.each().count()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.each().next().is_none()
     }
 
-    /// The places that are not visible and that transitions change or need, in order.
+    /// Returns the places that are not visible and that transitions change or need, in order.
     pub fn places(&self) -> Vec<Local> {
         let used = self
             .links
@@ -194,20 +195,20 @@ impl ReducedNet {
         places
     }
 
-    /// What each transition that puts tokens to a place or takes tokens from it puts and takes, by
-    /// number.
+    /// Returns, for each transition that puts tokens to a place or takes tokens from it, its number
+    /// and how many it puts and takes.
     pub fn around(&self, l: Local) -> Vec<(u32, u32, u32)> {
         let Some((into, from)) = self.links.get(&l) else { return Vec::new() };
         let both = into.union(from).filter_map(|&i| Some((i, self.transitions[i as usize].as_ref()?)));
         both.map(|(i, t)| (i, t.put.count(l), t.take.count(l))).collect()
     }
 
-    /// How many tokens a place starts with.
+    /// Returns the initial number of tokens of a place.
     pub fn at_start(&self, l: Local) -> u32 {
         self.start.count(l)
     }
 
-    /// Applies a reduction, or says why it is none; then nothing has changed.
+    /// Applies a reduction, or says why it does not apply and changes nothing.
     pub fn apply(&mut self, reduction: Reduction) -> Result<(), String> {
         if let Reduction::Drop(l) | Reduction::Pre(l) | Reduction::Post(l) = reduction
             && self.visible.contains(&l)
@@ -224,7 +225,7 @@ impl ReducedNet {
     }
 
     fn prune(&mut self) {
-        // Which places can have tokens at all?
+        // Determines which places can ever have tokens.
         let mut lacking: Vec<usize> =
             self.transitions.iter().map(|t| t.as_ref().map_or(0, |t| t.take.entries().len())).collect();
         let mut marked: HashSet<Local> = self.start.entries().iter().map(|e| e.0).collect();
@@ -243,7 +244,7 @@ impl ReducedNet {
         }
         let dead: Vec<u32> = self.each().map(|e| e.0).filter(|&i| lacking[i as usize] > 0).collect();
         dead.into_iter().for_each(|i| _ = self.remove(i));
-        // What matters?
+        // Determines which places and transitions matter.
         let mut places = self.visible.clone();
         let mut waiting: Vec<Local> = places.iter().copied().collect();
         let mut matters: HashSet<u32> = HashSet::default();
@@ -278,7 +279,8 @@ impl ReducedNet {
         self.start.remove(l, count);
     }
 
-    /// The transitions into a place and out of it, if none is both and there are some of either.
+    /// Returns the transitions into a place and out of it, provided that there are some of both and
+    /// none is both.
     fn ends(&self, l: Local) -> Result<[Vec<(u32, &Transition)>; 2], String> {
         let Some((into, from)) = self.links.get(&l) else {
             return Err("no transition uses the place".into());
@@ -355,14 +357,14 @@ impl ReducedNet {
         Ok(())
     }
 
-    /// Puts transitions in the place of those into and out of `l`.
+    /// Replaces the transitions into and out of `l`.
     fn replace(&mut self, l: Local, new: Vec<Transition>) {
         let (into, from) = self.links.remove(&l).unwrap_or_default();
         into.into_iter().chain(from).for_each(|i| _ = self.remove(i));
         new.into_iter().for_each(|t| self.add(t));
     }
 
-    /// The problem of the net that is left, with the targets of `problem`.
+    /// Returns the problem of the reduced net, with the targets of `problem`.
     pub fn problem(&self, problem: &Problem) -> Problem {
         let mut table = Table::new(Names::Numbers(0), Names::Numbers(0));
         for (_, t) in self.each() {
@@ -382,8 +384,8 @@ impl ReducedNet {
         Problem { model: Arc::new(table), initial, ..problem.clone() }
     }
 
-    /// The run of the original that a run of the smaller net stands for, as numbers of steps;
-    /// `None` if it has more than `most`.
+    /// Returns the run of the original net that a run of the reduced net stands for, as numbers of
+    /// steps; `None` if it has more than `most`.
     pub fn lift(&self, fired: impl Iterator<Item = u32>, most: usize) -> Option<Vec<u32>> {
         let paths: Vec<&[u32]> = self.each().map(|(_, t)| &t.path[..]).collect();
         let mut run = self.first.clone();
@@ -401,7 +403,7 @@ impl ReducedNet {
 mod tests {
     use super::*;
 
-    /// A net with these transitions: what each takes and puts.
+    /// Builds a net with these transitions, given by what each takes and puts.
     fn net(start: &[u64], transitions: &[(&[u64], &[u64])]) -> Problem {
         let bag = |ls: &[u64]| ls.iter().map(|&l| Local(l)).collect::<Bag>();
         let mut table = Table::new(Names::Numbers(1), Names::Numbers(9));
@@ -427,11 +429,11 @@ mod tests {
         }
     }
 
-    /// What transitions take and put.
+    /// The effects of transitions: what they take and put.
     type Transitions = Vec<(Bag, Bag)>;
 
-    /// The transitions after these reductions, with place 9 visible, and what the smaller net
-    /// starts with.
+    /// Returns the transitions after these reductions, with place 9 visible, and the initial tokens
+    /// of the reduced net.
     fn reduced(
         problem: &Problem,
         reductions: &[Reduction],

@@ -1,12 +1,12 @@
-//! What a step does: the only definition, forward ([`fire`]) and backward ([`unfire`]).
+//! The only definition of what a step does, forward ([`fire`]) and backward ([`unfire`]).
 //!
-//! Engines may cache or specialise, but every trace is replayed through [`fire`].
+//! Engines may cache or specialise, but every trace is replayed with [`fire`].
 
 use std::borrow::Cow;
 
 use super::{Bag, Bystanders, Config, Incomplete, Local, Model, OMEGA, Predecessors, Shared, Step};
 
-/// Appends all configurations that one `step` of `config` leads to; several if bystanders have a
+/// Appends all configurations that one `step` of `config` leads to: several if bystanders have a
 /// choice, none if the step is not enabled.
 ///
 /// With a `bound`, a step that would leave more threads than that creates none (reference 1.5:
@@ -61,17 +61,17 @@ pub fn fire(
     complete
 }
 
-/// The most configurations that one step may lead to because bystanders have a choice.
+/// Maximum number of configurations that one step may lead to because bystanders have a choice.
 const MOST_WAYS: u64 = 1 << 16;
 
-/// Whether each of `fates` (count, possible fates) can go its way in few enough ways to be listed.
+/// Returns an error if `fates` (count, possible fates) can be distributed in too many ways to list.
 fn few_enough(fates: &[(u32, Vec<Option<Local>>)]) -> Result<(), Incomplete> {
     let too_many = || {
         Err(Incomplete(format!("a step that moves bystanders leads to more than {MOST_WAYS} configurations")))
     };
     let mut ways: u64 = 1;
     for (count, options) in fates.iter().filter(|f| f.0 != OMEGA) {
-        // The binomial coefficient (count + options - 1 over options - 1), as long as it is small.
+        // The binomial coefficient (count + options - 1 over options - 1), while it is small.
         let mut compositions: u64 = 1;
         for k in 1..options.len() as u64 {
             compositions = compositions.saturating_mul(u64::from(*count) + k) / k;
@@ -84,12 +84,12 @@ fn few_enough(fates: &[(u32, Vec<Option<Local>>)]) -> Result<(), Incomplete> {
     if ways > MOST_WAYS { too_many() } else { Ok(()) }
 }
 
-/// Whether `rest` and `arrived` together are more threads than the bound allows.
+/// Returns whether `rest` and `arrived` together are more threads than the bound allows.
 fn exceeds_bound(rest: &Bag, arrived: &Bag, bound: Option<u32>) -> bool {
     bound.is_some_and(|n| u64::from(rest.size()) + u64::from(arrived.size()) > u64::from(n))
 }
 
-/// Whether creating the threads of `step` beside `rest` would exceed the bound.
+/// Returns whether creating the threads of `step` beside `rest` would exceed the bound.
 pub fn exceeds(rest: &Bag, step: &Step, bound: Option<u32>) -> bool {
     exceeds_bound(rest, &sum(step.put.clone(), &step.spawn), bound)
 }
@@ -145,8 +145,8 @@ pub fn unfire(
     complete
 }
 
-/// The smallest configurations in `from` with `take` from which the bystanders of `step` become
-/// `need`.
+/// Returns the smallest configurations in `from` with `take` from which the bystanders of `step`
+/// become `need`.
 fn unmove(
     model: &dyn Model,
     back: &dyn Predecessors,
@@ -179,8 +179,8 @@ fn unmove(
     complete
 }
 
-/// A step that creates a thread brings two at once, the thread that acts and the new one. Where
-/// states stand for sets, `pre` was given what *one* of them must be. If both are needed, only a
+/// A step that creates a thread puts two threads at once, the acting one and the new one. Where
+/// states stand for sets, `pre` was given the state of *one* of them. If both are needed, only a
 /// part of the states before the step leads into both.
 fn with_child(
     model: &dyn Model,
@@ -210,7 +210,7 @@ fn sum(mut a: Bag, b: &Bag) -> Bag {
     a
 }
 
-/// Signal: one waiting thread moves on if there is one.
+/// Fires a signal: one waiting thread is woken if there is one.
 fn wake(model: &dyn Model, step: &Step, rest: &Bag, mut found: impl FnMut(Bag)) {
     let mut lost = true;
     for &(l, _) in rest.entries() {
@@ -227,8 +227,8 @@ fn wake(model: &dyn Model, step: &Step, rest: &Bag, mut found: impl FnMut(Bag)) 
     }
 }
 
-/// Signal, backward: one of the threads in `need` was woken; or, if none of them still waits, the
-/// signal may have been lost (a waiting thread that we do not ask for makes no difference); else
+/// Undoes a signal: one of the threads in `need` was woken; or, if none of them still waits, the
+/// signal may have been lost (a waiting thread that is not needed makes no difference); otherwise
 /// some further waiting thread was woken.
 fn unwake(model: &dyn Model, back: &dyn Predecessors, step: &Step, need: &Bag, mut found: impl FnMut(Bag)) {
     let mut origins = Vec::new();
@@ -252,10 +252,11 @@ fn unwake(model: &dyn Model, back: &dyn Predecessors, step: &Step, need: &Bag, m
     }
 }
 
-/// All ways to let each of `fates` (count, possible fates) go its way, added to `base`.
+/// Adds to `base` each way to give all threads of `fates` (count, possible fates) one of their
+/// fates.
 ///
-/// Those without a choice are not recursed over: there may be many of them, and [`TooMany`] of the
-/// others.
+/// Threads without a choice are handled without recursion: there may be many of them, and
+/// [`TooMany`] of the others.
 fn distribute(mut fates: &[(u32, Vec<Option<Local>>)], mut base: Bag, found: &mut impl FnMut(Bag)) {
     let ((count, options), later) = loop {
         let Some((first, later)) = fates.split_first() else { return found(base) };
@@ -274,7 +275,8 @@ fn distribute(mut fates: &[(u32, Vec<Option<Local>>)], mut base: Bag, found: &mu
         }
         distribute(later, threads, found);
     };
-    // Every composition of `count` into `options.len()` parts, in lexicographic order.
+    // This enumerates the compositions of `count` into `options.len()` parts in lexicographic
+    // order.
     let mut parts = vec![0; options.len()];
     parts[options.len() - 1] = *count;
     loop {
@@ -290,8 +292,8 @@ fn distribute(mut fates: &[(u32, Vec<Option<Local>>)], mut base: Bag, found: &mu
     }
 }
 
-/// All smallest remainders of `need` after `brought` threads have each stood in for at most one
-/// needed thread they fit.
+/// Returns all smallest remainders of `need` after each of the `brought` threads has replaced at
+/// most one needed thread that it fits.
 fn without_brought(model: &dyn Model, need: Bag, brought: &[(Local, u32)], out: &mut Vec<Bag>) {
     let Some((&(p, n), later)) = brought.split_first() else {
         if !out.contains(&need) {
@@ -308,7 +310,8 @@ fn without_brought(model: &dyn Model, need: Bag, brought: &[(Local, u32)], out: 
             less.remove(l, n.min(less.count(l)));
             without_brought(model, less, later, out);
         }
-        // Sets overlap: `p` may stand in for either; one thread at a time.
+        // The sets overlap, so `p` may replace either of several needed threads: one thread at a
+        // time.
         _ => {
             for l in fitting {
                 let mut less = need.clone();
@@ -350,6 +353,10 @@ mod tests {
 
         fn sets(&self) -> Option<&dyn SetStates> {
             None
+        }
+
+        fn has_ended(&self, _: Local) -> bool {
+            false
         }
 
         fn predecessors(&self) -> Option<&dyn Predecessors> {

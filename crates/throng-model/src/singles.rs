@@ -1,9 +1,9 @@
-//! Views of one thread: which thread states may occur, if one forgets how many threads there are
-//! and which occur together.
+//! Views of one thread: the thread states that may occur if one abstracts from the number of
+//! threads and from which ones occur together.
 //!
-//! A step is possible if each local state it takes may occur with its shared state; whatever it
-//! leaves may occur with the shared state it leads to, and so may every bystander. This holds every
-//! reachable thread state, for any number of threads.
+//! A step is possible if each local state that it takes may occur with its shared state. Then the
+//! states that it puts, and those of every bystander, may occur with the shared state that it leads
+//! to. The closure contains every reachable thread state, for any number of threads.
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
@@ -14,24 +14,26 @@ use crate::verdict::Unknown;
 use crate::views::Views;
 use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
-/// Ticks for asking the model once.
+/// Cost in ticks of listing the steps of one thread state.
 pub const LISTING: u32 = 16;
 
 type Set<T> = IndexSet<T, FxBuildHasher>;
 
-/// What may occur together with one shared state.
+/// The local states that may occur with one shared state.
 #[derive(Default)]
 struct View {
     locals: Set<Local>,
-    /// Locals whose steps were listed.
+    /// The number of local states whose steps were listed.
     listed: usize,
     started: bool,
-    /// Steps that lack a thread so far, and those that do not.
+    /// Steps for which some local state is still missing, and possible ones.
     pending: Vec<Step>,
     possible: Vec<Step>,
-    /// Where bystanders get by steps that leave them alone, and how many were passed on.
+    /// Shared states that bystanders reach unchanged, and how many local states were passed on to
+    /// each.
     flows: IndexMap<Shared, usize, FxBuildHasher>,
-    /// Possible steps that move bystanders, and how many locals they have seen.
+    /// Possible steps that move bystanders, by index, and how many local states each has been
+    /// applied to.
     movers: Vec<(usize, usize)>,
 }
 
@@ -39,13 +41,13 @@ struct View {
 #[derive(Default)]
 pub struct Singles {
     views: IndexMap<Shared, View, FxBuildHasher>,
-    /// Shared states with news.
+    /// Shared states with new local states.
     queue: Set<Shared>,
     found: usize,
 }
 
 impl Singles {
-    /// Closes the initial thread states under all steps; more than `most` of them are
+    /// Closes the initial thread states under all steps. More than `most` of them are
     /// [`Unknown::NotForThisModel`].
     pub fn of(
         model: &dyn Model,
@@ -73,7 +75,7 @@ impl Singles {
         Ok(Ok(singles))
     }
 
-    /// Adds thread states; a shared state with news is looked at again.
+    /// Adds thread states, and queues the shared state if some are new.
     fn add(&mut self, s: Shared, locals: impl Iterator<Item = Local>) {
         let view = self.views.entry(s).or_default();
         let before = view.locals.len();
@@ -85,27 +87,27 @@ impl Singles {
         }
     }
 
-    /// The shared states that may occur.
+    /// Returns the shared states that may occur.
     pub fn shared(&self) -> impl Iterator<Item = Shared> {
         self.views.keys().copied()
     }
 
-    /// The local states that may occur with a shared state.
+    /// Returns the local states that may occur with a shared state.
     pub fn at(&self, s: Shared) -> impl Iterator<Item = Local> {
         self.views.get(&s).into_iter().flat_map(|v| v.locals.iter().copied())
     }
 
-    /// Whether a thread state may occur.
+    /// Returns whether a thread state may occur.
     pub fn contains(&self, s: Shared, l: Local) -> bool {
         self.views.get(&s).is_some_and(|v| v.locals.contains(&l))
     }
 
-    /// The steps that are possible.
+    /// Returns the possible steps.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.views.values().flat_map(|v| &v.possible)
     }
 
-    /// All views, sorted.
+    /// Returns all views, sorted.
     pub fn views(&self) -> Views {
         let mut states: Vec<(Shared, Vec<Local>)> =
             self.views.iter().map(|(&s, v)| (s, v.locals.iter().copied().collect())).collect();
@@ -113,7 +115,7 @@ impl Singles {
         Views::of_singles(states)
     }
 
-    /// Whether the views rule out every configuration that covers `config`.
+    /// Returns whether the views rule out every configuration that covers `config`.
     pub fn excludes(&self, model: &dyn Model, config: &Config) -> bool {
         let misses = |v: &View, l: Local| {
             if model.is_exact() {
@@ -130,11 +132,11 @@ impl Singles {
     }
 }
 
-/// Thread states that are reached: local states with a shared state.
+/// Reached thread states: local states with a shared state.
 type Arrivals = Vec<(Shared, Vec<Local>)>;
 
 impl View {
-    /// What the news lead to.
+    /// Returns the thread states that follow from new local states.
     fn explore(
         &mut self,
         model: &dyn Model,
@@ -181,7 +183,7 @@ impl View {
         Ok(Ok(arrivals))
     }
 
-    /// Lists the steps of what is new.
+    /// Lists the steps of new local states.
     fn list(&mut self, model: &dyn Model, s: Shared, steps: &mut Vec<Step>) -> Result<(), Incomplete> {
         if !self.started {
             self.started = true;
@@ -195,7 +197,7 @@ impl View {
     }
 }
 
-/// Where a bystander may be after a step; which waiting thread a signal wakes is left open.
+/// Appends where a bystander may be after a step; which waiting thread a signal wakes is left open.
 fn bystander(
     model: &dyn Model,
     step: &Step,

@@ -1,38 +1,38 @@
-//! What every user of a model may ask, whatever capabilities the model has.
+//! Queries that work on every model, whatever its capabilities.
 
-use crate::{Incomplete, Local, Model, Over, Shared, Step};
+use crate::{Incomplete, Local, Model, Shared, Step, StopCheck};
 
-/// Questions about a model's states and steps, answered through its capabilities; where a model has
-/// none, states are plain and bystanders stay.
+/// Queries about a model's states and steps, answered by its capabilities. Without them, states are
+/// plain and bystanders stay.
 impl dyn Model + '_ {
-    /// Whether states are plain: then `meets` and `within` are equality.
+    /// Returns whether states are plain: then `meets` and `within` are equality.
     pub fn is_exact(&self) -> bool {
         self.sets().is_none()
     }
 
-    /// Whether a step may move bystanders: then accelerations are not exact.
+    /// Returns whether a step may move bystanders: then accelerations are not exact.
     pub fn moves_bystanders(&self) -> bool {
         self.transfers().is_some()
     }
 
-    /// Whether some step creates threads.
+    /// Returns whether some step creates threads.
     pub fn spawns(&self) -> bool {
         self.traits().spawns
     }
 
-    /// Why a thread's mere presence may block a step, if it may.
+    /// Returns why a thread's mere presence may block a step, if it may.
     pub fn blocking(&self) -> Option<String> {
         self.traits().blocking
     }
 
-    /// See [`crate::SetStates::obey`].
-    pub fn obey(&self, over: Option<Over>) {
+    /// See [`crate::SetStates::set_stop_check`].
+    pub fn set_stop_check(&self, check: Option<StopCheck>) {
         if let Some(sets) = self.sets() {
-            sets.obey(over);
+            sets.set_stop_check(check);
         }
     }
 
-    /// Every step there is, if the model is written out.
+    /// Returns every step, if the model is explicit.
     pub fn listed(&self) -> Option<&[Step]> {
         self.predecessors().and_then(|p| p.listed())
     }
@@ -53,8 +53,8 @@ impl dyn Model + '_ {
         self.transfers().and_then(|t| t.woken(l))
     }
 
-    /// Where a thread at `l` goes if `step`, with [`crate::Bystanders::WakeOne`], wakes it; `None`
-    /// if it cannot.
+    /// Returns where a thread at `l` goes if `step`, with [`crate::Bystanders::WakeOne`], wakes it;
+    /// `None` if the step cannot wake it.
     pub fn woken_by(&self, step: &Step, l: Local) -> Option<Local> {
         self.transfers().filter(|t| t.waits_for(l) == t.wakes(step)).and_then(|t| t.woken(l))
     }

@@ -1,13 +1,13 @@
 //! Stuck threads: a reachable configuration with a thread at some place that can never move again,
-//! whatever the others do, although they may move.
+//! although others may move.
 //!
 //! A lost wake-up is the usual cause. As for a deadlock, one more thread may help, so this is a
-//! property of whole configurations, and of what can happen after them: a thread is stuck if in no
-//! configuration that can follow while it stays there it can lead a step, be woken, or be carried
-//! elsewhere. This is where that is defined.
+//! property of whole configurations and of their successors, which is defined here: a thread is
+//! stuck if it can lead a step, be woken, or be moved elsewhere in no configuration that can follow
+//! while it stays there.
 //!
 //! Where states are sets, whether a thread can *ever* move differs between the members of a set. So
-//! sets are split into their members here, but for values that no thread will read again
+//! sets are split into their members here, except for values that no thread will read again
 //! ([`crate::SetStates::forget`]).
 
 use indexmap::IndexSet;
@@ -21,44 +21,39 @@ use crate::{
     Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, deadlock, semantics,
 };
 
-/// What the names of targets that ask for stuck threads begin with. Such a target has the local
-/// states to look at, one thread each, whatever the shared state; and, before them, a configuration
-/// with a stuck thread where one was found, for people.
-pub const STUCK: &str = "stuck ";
-
-/// The most members that a configuration may be split into.
+/// Maximum number of members that a configuration may be split into.
 const MOST_MEMBERS: usize = 1 << 14;
 
-/// All threads but one, and that one.
+/// A followed thread: all other threads, and its local state.
 pub type Followed = (Config, Local);
 
-/// The thread states of a target, and how far threads are counted.
+/// The thread states of a target, and the limits on the number of threads.
 pub struct Stuck<'m> {
     model: &'m dyn Model,
     target: &'m Target,
     bound: Option<u32>,
-    /// Configurations with more threads have not been looked at: anything may happen there.
+    /// Configurations with more threads have not been explored: nothing is known about them.
     most: Option<u32>,
 }
 
-/// What can happen while a thread is followed.
+/// The successors while a thread is followed.
 enum After {
-    /// It can move, or nothing is known.
+    /// The thread can move, or nothing is known.
     Moves,
-    /// It stays, and these are next.
+    /// The thread stays, and these follow.
     Stays(Vec<Followed>),
 }
 
 impl<'m> Stuck<'m> {
-    /// Threads in the states of `target`; a step creates no more than `bound` threads, and what
-    /// happens beyond `most` is not known.
+    /// Checks for threads in the states of `target`. A step creates no more than `bound` threads,
+    /// and configurations with more than `most` threads are unknown.
     pub fn new(model: &'m dyn Model, target: &'m Target, bound: Option<u32>, most: Option<u32>) -> Stuck<'m> {
         Stuck { model, target, bound, most }
     }
 
-    /// A member of a configuration of `all` with a stuck thread, and the place of that
-    /// configuration in the list. `all` must be closed under steps but for configurations with too
-    /// many threads.
+    /// Returns a member of a configuration of `all` with a stuck thread, and the index of that
+    /// configuration. `all` must be closed under steps except for configurations with too many
+    /// threads.
     pub fn find<'c>(
         &self,
         all: impl Iterator<Item = &'c Config>,
@@ -94,7 +89,7 @@ impl<'m> Stuck<'m> {
             }
             next += 1;
         }
-        // Back from where it can move, along the edges.
+        // This marks all nodes from which the thread can come to move, backward along the edges.
         edges.sort_unstable();
         while let Some(node) = open.pop() {
             if !std::mem::replace(&mut moves[node as usize], true) {
@@ -102,13 +97,13 @@ impl<'m> Stuck<'m> {
                 open.extend(edges[first..].iter().take_while(|e| e.0 == node).map(|e| e.1));
             }
         }
-        // What is only reached while a thread is followed is a member of `all` as well; the first
-        // ones say where.
+        // Nodes that were only reached while a thread was followed are members of `all` as well, so
+        // the first nodes suffice.
         let stuck = (0..origins.len()).find(|&i| !moves[i]);
         Ok(stuck.map(|i| (whole(&nodes[i]), origins[i])))
     }
 
-    /// Whether some thread of some member of `config` is stuck.
+    /// Returns whether some thread of some member of `config` is stuck.
     pub fn is_stuck(&self, config: &Config, ticker: &mut Ticker) -> Result<bool, Unknown> {
         let starts = members(self.model, config)?.into_iter().flat_map(|member| self.followed(&member));
         'threads: for start in starts {
@@ -127,7 +122,7 @@ impl<'m> Stuck<'m> {
         Ok(false)
     }
 
-    /// Whether a thread at `l` is in one of the states that are asked about.
+    /// Returns whether a thread at `l` is in one of the states of the target.
     fn is_there(&self, l: Local) -> bool {
         let mut asked = self.target.configs.iter().map(|c| c.threads.entries());
         asked.any(|threads| matches!(threads, &[(there, 1)] if self.model.meets_local(l, there)))
@@ -147,7 +142,7 @@ impl<'m> Stuck<'m> {
     fn after(&self, (others, thread): &Followed) -> Result<After, Incomplete> {
         let (model, s) = (self.model, others.shared);
         if self.most.is_some_and(|most| others.threads.size() >= most && model.spawns()) {
-            // A step may create a thread too many.
+            // A step may create too many threads.
             let mut all = Vec::new();
             semantics::successors(model, &whole(&(others.clone(), *thread)), self.bound, &mut all)?;
             if all.iter().any(|(_, c)| self.most.is_some_and(|most| c.threads.size() > most)) {
@@ -181,7 +176,7 @@ impl<'m> Stuck<'m> {
         let room = self.bound.map(|n| n.saturating_sub(1));
         let mut next = Vec::new();
         for step in steps {
-            // Taken along by another thread's step.
+            // The thread takes part in another thread's step.
             if step.take.count(*thread) > others.threads.count(*thread)
                 && whole(&(others.clone(), *thread)).threads.covers(&step.take)
             {
@@ -205,7 +200,8 @@ impl<'m> Stuck<'m> {
         Ok(After::Stays(next))
     }
 
-    /// Where the followed thread is after another thread's step; `None` if it may be moved.
+    /// Returns where the followed thread is after another thread's step; `None` if it may move
+    /// elsewhere.
     fn fates(&self, step: &Step, thread: Local) -> Result<Option<Vec<Local>>, Incomplete> {
         Ok(match step.others {
             Bystanders::Stay => Some(vec![thread]),
@@ -219,7 +215,7 @@ impl<'m> Stuck<'m> {
         })
     }
 
-    /// Whether a thread at `l` can be unable to move in `s`, by itself.
+    /// Returns whether a thread at `l` can be unable to move in `s` by itself.
     pub fn may_stay(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
         Ok(self.is_there(l) && deadlock::may_be_stuck(self.model, s, l)?)
     }
@@ -231,14 +227,13 @@ fn whole((others, thread): &Followed) -> Config {
     all
 }
 
-/// The members of a local state, without telling apart those that differ in values that no thread
-/// will read again.
+/// Returns the members of a local state, up to values that no thread will read again.
 fn live_members(model: &dyn Model, l: Local) -> Vec<Local> {
     let Some(sets) = model.sets() else { return vec![l] };
     sets.members_local(live(sets, l)).into_iter().map(|l| sets.forget(l)).collect()
 }
 
-/// The part of a local state in which values that no thread will read again are 0.
+/// Returns the part of a local state in which values that no thread will read again are 0.
 fn live(sets: &dyn SetStates, l: Local) -> Local {
     let (_, dead) = sets.cubes().local_cube(sets.forget(sets.sample_local(l)));
     let (point, mut masks) = sets.cubes().local_cube(l);
@@ -250,10 +245,10 @@ fn live(sets: &dyn SetStates, l: Local) -> Local {
     sets.cubes().encode_local(point, &masks)
 }
 
-/// The configurations that `config` stands for.
+/// Returns the configurations that `config` stands for.
 fn members(model: &dyn Model, config: &Config) -> Result<Vec<Config>, Incomplete> {
     let Some(sets) = model.sets() else { return Ok(vec![config.clone()]) };
-    let too_many = || Incomplete("a configuration stands for too many to look at each".into());
+    let too_many = || Incomplete("a configuration stands for too many".into());
     let free = |cube: Cube| cube.iter().filter(|&&m| m == FREE).count();
     let most = MOST_MEMBERS.ilog2() as usize;
     if free(sets.cubes().shared_cube(config.shared).1) > most

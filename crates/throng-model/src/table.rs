@@ -1,7 +1,6 @@
-//! A model written out in full: thread-transition systems and nets are born as one.
+//! Explicit models: thread-transition systems and nets are read as such.
 //!
-//! Steps are kept once, in input order; `post`, `pre` and `pre_shared` are look-ups in three sorted
-//! indices.
+//! Steps are kept once, in input order; `post`, `pre` and `pre_shared` use three sorted indices.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -11,14 +10,14 @@ use super::{
     Shared, Step, Traits, Transfers,
 };
 
-/// What happens to a bystander in a broadcast step.
+/// The fate of a bystander in a broadcast step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Fate {
     /// It goes there.
     To(Local),
     /// It disappears (a net's reset).
     Vanish,
-    /// It is not allowed to be there: the step is blocked (a net's zero test).
+    /// It must not be there: it blocks the step (a net's zero test).
     Block,
 }
 
@@ -28,23 +27,22 @@ pub struct Table {
     shared: Names,
     locals: Names,
     steps: Vec<Step>,
-    /// For each step, what it does to bystanders, sorted; those not listed stay.
+    /// The effect of each step on bystanders, sorted; those not listed stay.
     fates: Vec<Vec<(Local, Fate)>>,
-    /// Whether some step moves bystanders, kept while steps are added: this is asked for every
-    /// step.
+    /// True if some step moves bystanders. Kept up to date, because every step asks for it.
     moves: bool,
-    /// Whether some step creates threads.
+    /// True if some step creates threads.
     creates: bool,
     /// The first step that a bystander may block.
     blocked: Option<Edge>,
-    /// Where each step is written.
+    /// The location of each step in the input.
     places: Vec<Origin>,
     /// The text that [`Origin::Text`] points into.
     source: Arc<str>,
     index: Index,
 }
 
-/// Where a step is written. Large files have a line per step, so that case is kept small.
+/// The location of a step. Large files have a step per line, so that case is kept small.
 #[derive(Clone, Debug)]
 enum Origin {
     /// A passage of the source.
@@ -53,12 +51,12 @@ enum Origin {
     Place(Box<Place>),
 }
 
-/// What states are called.
+/// The names of states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// By their index; there are this many.
+    /// Numbers; there are this many states.
     Numbers(u64),
-    /// By these names.
+    /// These names.
     List(Vec<String>),
 }
 
@@ -69,7 +67,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// How many states there are.
+    /// Returns the number of states.
     pub fn len(&self) -> u64 {
         match self {
             Names::Numbers(n) => *n,
@@ -77,12 +75,12 @@ impl Names {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The name of state `i`.
+    /// Returns the name of state `i`.
     pub fn name(&self, i: u64) -> String {
         match self {
             Names::Numbers(_) => i.to_string(),
@@ -91,16 +89,16 @@ impl Names {
     }
 }
 
-/// Numbers of steps by what one looks for; each part is built when first asked.
+/// Indices of steps; each is built when first needed.
 #[derive(Clone, Debug, Default)]
 struct Index {
     forward: OnceLock<Forward>,
     backward: OnceLock<Backward>,
-    /// Local states that some step takes a thread from, or moves a bystander from.
+    /// Local states from which some step takes or moves a thread.
     taken: OnceLock<Vec<Local>>,
 }
 
-/// Steps by where they begin.
+/// Steps by their beginning.
 #[derive(Clone, Debug, Default)]
 struct Forward {
     /// (from, leader) of steps that take a thread.
@@ -109,7 +107,7 @@ struct Forward {
     leaderless: Vec<(Shared, u32)>,
 }
 
-/// Steps by where they end.
+/// Steps by their end.
 #[derive(Clone, Debug, Default)]
 struct Backward {
     /// (to, l) for every l that is put, spawned, or may be moved to.
@@ -125,7 +123,7 @@ impl Default for Table {
 }
 
 impl Table {
-    /// A table without steps.
+    /// Creates a table without steps.
     pub fn new(shared: Names, locals: Names) -> Table {
         Table {
             shared,
@@ -141,7 +139,8 @@ impl Table {
         }
     }
 
-    /// A table without steps, for steps that are written in `source`, one in about `length` bytes.
+    /// Creates a table without steps, for steps that are written in `source`, one in about `length`
+    /// bytes.
     pub fn of_source(shared: Names, locals: Names, source: &str, length: usize) -> Table {
         let mut table = Table { source: Arc::from(source), ..Table::new(shared, locals) };
         let expected = (source.len() / length.max(1)).min(1 << 20);
@@ -159,13 +158,14 @@ impl Table {
         }
     }
 
-    /// Adds a step and gives it its edge number. `fates` says what bystanders do; `step.others` and
-    /// `step.edge` are set here.
+    /// Adds a step and gives it its edge number. `fates` are its effects on bystanders;
+    /// `step.others` and `step.edge` are set here.
     pub fn add(&mut self, step: Step, fates: Vec<(Local, Fate)>, place: Place) -> Edge {
         self.push(step, fates, Origin::Place(Box::new(place)))
     }
 
-    /// Like [`Table::add`] for a step that is written at these bytes of the source, in this line.
+    /// Adds a step, as [`Table::add`] does, that is written at these bytes of the source, in this
+    /// line.
     pub fn add_at(&mut self, step: Step, fates: Vec<(Local, Fate)>, line: u32, bytes: Range<u32>) -> Edge {
         self.push(step, fates, Origin::Text { line, start: bytes.start, end: bytes.end })
     }
@@ -186,22 +186,23 @@ impl Table {
         edge
     }
 
-    /// All steps in input order; step `i` has `Edge(i)`.
+    /// Returns all steps in input order; step `i` has `Edge(i)`.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// What a step does to bystanders, sorted by where they are; those not listed stay.
+    /// Returns the effects of a step on bystanders, sorted by their local states; those not listed
+    /// stay.
     pub fn fates(&self, edge: Edge) -> &[(Local, Fate)] {
         &self.fates[edge.0 as usize]
     }
 
-    /// Names of the shared states.
+    /// Returns the names of the shared states.
     pub fn shared(&self) -> &Names {
         &self.shared
     }
 
-    /// Names of the local states.
+    /// Returns the names of the local states.
     pub fn locals(&self) -> &Names {
         &self.locals
     }
@@ -267,7 +268,7 @@ impl Table {
 
     fn triples(&self, list: &[(Shared, Local, u32)], s: Shared, l: Local, out: &mut Vec<Step>) {
         let from = list.partition_point(|e| (e.0, e.1) < (s, l));
-        // Counted first, so that there is room for all at once: a hub has thousands.
+        // Counting first allows one reservation: a hub has thousands of steps.
         let count = list[from..].iter().take_while(|e| (e.0, e.1) == (s, l)).count();
         out.extend(list[from..from + count].iter().map(|e| self.steps[e.2 as usize].clone()));
     }
@@ -303,7 +304,7 @@ impl Model for Table {
         None
     }
 
-    /// No step ever takes a thread from there.
+    /// Returns whether no step takes a thread from there.
     fn has_ended(&self, l: Local) -> bool {
         self.taken().binary_search(&l).is_err()
     }
@@ -411,7 +412,7 @@ impl Describe for Table {
     }
 }
 
-/// A passage without comments, line breaks and runs of blanks; long ones are cut.
+/// Returns a passage without comments and line breaks, with single blanks; long ones are cut.
 fn one_line(passage: &str) -> String {
     let mut text = String::new();
     let lines = passage.lines().map(|line| line.split('#').next().unwrap_or_default());
@@ -429,8 +430,8 @@ fn one_line(passage: &str) -> String {
     text
 }
 
-/// A step of a single thread: `s l -> s' l'`. Broadcast, spawn and the rest are filled in by
-/// [`Table::add`] or the caller.
+/// Builds a step of a single thread: `s l -> s' l'`. Broadcasts, spawns and other effects are added
+/// by [`Table::add`] or the caller.
 pub fn thread_step(from: u64, l: u64, to: u64, m: u64) -> Step {
     Step {
         from: Shared(from),
@@ -448,8 +449,8 @@ pub fn thread_step(from: u64, l: u64, to: u64, m: u64) -> Step {
 mod tests {
     use super::*;
 
-    /// The example of reference 3.7: a spawner in 0, workers in 1; one worker wins and sends all
-    /// others to 3.
+    /// Returns the example of reference 3.7: a spawner in 0, workers in 1; one worker wins and
+    /// sends all others to 3.
     fn winner() -> Table {
         let mut table = Table::new(Names::Numbers(3), Names::Numbers(4));
         let spawn = Step { spawn: Bag::one(Local(1)), ..thread_step(0, 0, 1, 0) };

@@ -1,11 +1,10 @@
-//! Thread identities: gives the threads of a counter-abstracted run names that stay with them.
+//! Thread identities: gives the threads of a counter-abstracted run lasting names.
 //!
-//! Engines count threads and do not distinguish them; a reader wants to follow one. A
+//! Engines count threads without distinguishing them, but a reader wants to follow one. A
 //! [`ThreadNames`] starts with T1 … Tn and replays the steps of a run. Any thread in the right
-//! local state may take part in a step, so a choice is made for the reader: the thread that acted
-//! last if possible, else the one with the lowest number. Threads that a step takes keep their
-//! names in what it puts; bystanders are matched to their fates so that the counts agree with the
-//! run.
+//! local state may take part in a step, so this module chooses: the thread that acted last if
+//! possible, else the one with the lowest number. Threads that a step takes keep their names in
+//! what it puts; bystanders are matched to their fates so that the counts agree with the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,26 +29,26 @@ impl Serialize for ThreadId {
     }
 }
 
-/// What part a thread has in a step.
+/// The role of a thread in a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// It takes the step.
     Acts,
-    /// The step creates it.
+    /// It is created by the step.
     Created,
-    /// A signal or broadcast reached it while it waited.
+    /// It waited and is woken by a signal or broadcast.
     Woken,
-    /// It is moved along as a bystander.
+    /// It is moved as a bystander.
     Carried,
 }
 
-/// What one step does to one thread.
+/// The effect of one step on one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// The thread.
     pub thread: ThreadId,
-    /// Its part in the step.
+    /// Its role in the step.
     pub role: Role,
     /// Where it was; `None` if it did not exist.
     pub before: Option<Local>,
@@ -66,10 +65,11 @@ pub struct ThreadNames {
 }
 
 impl ThreadNames {
-    /// Beyond this many threads, names are of no use (nets may start with millions of tokens).
+    /// Maximum number of named threads: among more, names are of no use (nets may start with
+    /// millions of tokens).
     pub const LARGEST: u32 = 10_000;
 
-    /// Names for the threads of a first configuration; `None` if there are too many.
+    /// Names the threads of an initial configuration; `None` if there are too many.
     pub fn new(threads: &Bag) -> Option<ThreadNames> {
         if threads.size() > Self::LARGEST {
             return None;
@@ -83,7 +83,7 @@ impl ThreadNames {
         Some(names)
     }
 
-    /// Every thread and where it is, by name.
+    /// Returns every thread with its local state, by name.
     pub fn threads(&self) -> Vec<(ThreadId, Local)> {
         let mut all: Vec<_> =
             self.by_local.iter().flat_map(|(&l, ids)| ids.iter().map(move |&t| (t, l))).collect();
@@ -91,18 +91,18 @@ impl ThreadNames {
         all
     }
 
-    /// The threads at `l`, by name.
+    /// Returns the threads at `l`, by name.
     pub fn at(&self, l: Local) -> impl Iterator<Item = ThreadId> + '_ {
         self.by_local.get(&l).into_iter().flatten().copied()
     }
 
-    /// The threads that would act if `step` fired now.
+    /// Returns the threads that would act if `step` fired now.
     pub fn actors(&self, step: &Step) -> Vec<ThreadId> {
         self.clone().take(&step.take).map_or_else(Vec::new, |taken| taken.into_iter().map(|t| t.0).collect())
     }
 
-    /// Fires `step`, which leads to `after`, and returns what it does to each thread; the acting
-    /// threads come first.
+    /// Fires `step`, which leads to `after`, and returns its effect on each thread, acting threads
+    /// first.
     ///
     /// `None` if the step is not enabled or does not lead there, or if there are too many threads;
     /// `self` must not be used any more then.
@@ -165,7 +165,7 @@ impl ThreadNames {
         self.by_local.iter().map(|(&l, ids)| (l, ids.len() as u32)).collect()
     }
 
-    /// Removes the threads that take part, preferring the one that acted last.
+    /// Removes and returns the threads that take part, preferring the one that acted last.
     fn take(&mut self, take: &Bag) -> Option<Vec<(ThreadId, Local)>> {
         let mut taken = Vec::new();
         for l in flatten(take) {
@@ -205,7 +205,8 @@ impl ThreadNames {
         changes
     }
 
-    /// How the threads that the step did not take become `remaining`.
+    /// Matches the threads that the step did not take to `remaining`, and returns how each of them
+    /// changes.
     fn bystanders(&self, model: &dyn Model, step: &Step, rest: &Bag, remaining: &Bag) -> Option<Vec<Change>> {
         match step.others {
             Bystanders::Stay => (rest == remaining).then(Vec::new),
@@ -249,8 +250,8 @@ impl ThreadNames {
         }
         let wanted: Vec<Local> = flatten(&wanted).collect();
         let must: Vec<bool> = open.iter().map(|o| !o.2.contains(&None)).collect();
-        // Where a fate stands for a set of states, the run may have chosen some of them. But only
-        // if need be: a thread that is known to be in a part must not be identified with one that
+        // Where a fate stands for a set of states, the run may have chosen a part of it. That is
+        // tried last: a thread that is known to be in a part must not be identified with one that
         // may be anywhere in the whole.
         let fit: [&dyn Fn(Local, Local) -> bool; 3] =
             [&|f, l| f == l, &|f, l| model.within_local(l, f), &|f, l| model.meets_local(f, l)];
@@ -277,8 +278,8 @@ fn flatten(bag: &Bag) -> impl Iterator<Item = Local> + '_ {
     bag.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l))
 }
 
-/// Bipartite matching: gives each of `wanted` places a thread of its own that `fits`, and each
-/// thread that `must` have a place one.
+/// Matches threads and places: gives each of the `wanted` places a thread of its own that `fits`,
+/// and each thread that `must` have a place one.
 ///
 /// Augmenting paths, first from the threads, then from the places: an augmenting path never leaves
 /// a matched thread or place unmatched, so both demands can be met one after the other if each can

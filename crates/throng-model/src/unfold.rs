@@ -1,12 +1,12 @@
-//! Any model, written out as a table: every thread state that may occur, with dense numbers.
+//! Converts any model to a table of every thread state that may occur, with dense numbers.
 //!
-//! Models may compute their steps when asked. This asks for all of them, for every pair of a shared
-//! and a local state in the closure of views of one thread ([`crate::singles`]). It may hold thread
-//! states that cannot be reached; their steps are harmless. States that stand for sets are taken as
-//! plain states, which is exact (see [`crate`]); a target is met by every state that meets one of
-//! its own.
+//! Models may compute their steps on demand. This lists all of them, for every pair of a shared and
+//! a local state in the closure of views of one thread ([`crate::singles`]). The closure may
+//! contain unreachable thread states, whose steps are harmless. States that stand for sets are
+//! taken as plain states, which is exact (see [`crate`]); every state that meets a state of a
+//! target counts as that state.
 //!
-//! This is neither a reader nor an engine: writers of the tabular formats use it.
+//! It is used by the writers of the tabular formats.
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -18,7 +18,7 @@ use crate::table::{Fate, Names, Table};
 use crate::verdict::Unknown;
 use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, Shared, Step};
 
-/// Configurations that one target may become.
+/// Maximum number of configurations that one target may become.
 const MOST_CONFIGS: usize = 100_000;
 
 type Set<T> = IndexSet<T, FxBuildHasher>;
@@ -26,25 +26,25 @@ type Set<T> = IndexSet<T, FxBuildHasher>;
 /// A problem whose model is a table.
 #[derive(Clone, Debug)]
 pub struct Unfolded {
-    /// States and steps; numbers are dense, names are the model's.
+    /// States and steps; numbers are dense, and names are those of the model.
     pub table: Table,
-    /// Where it may start.
+    /// The initial configurations.
     pub initial: Vec<Initial>,
-    /// The same in the user's words.
+    /// The initial configurations in the user's words.
     pub initial_text: String,
-    /// What must not happen. A target that no thread state can meet has no configurations.
+    /// The targets. One that no thread state can meet has no configurations.
     pub targets: Vec<Target>,
 }
 
-/// Writes out the model of a problem.
+/// Converts the model of a problem to a table.
 ///
-/// Signals cannot be written as steps of a table: that is [`Unknown::NotForThisModel`].
+/// Signals cannot be expressed as steps of a table: they are [`Unknown::NotForThisModel`].
 pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
     let model = &*problem.model;
     let views = Singles::of(model, &problem.initial, usize::MAX, limits)?.map_err(not_for_this)?;
     if views.steps().any(|step| step.others == Bystanders::WakeOne) {
         return Err(Unknown::NotForThisModel(
-            "a signal wakes exactly one waiting thread: a table of steps cannot say that".into(),
+            "a signal wakes exactly one waiting thread: a table of steps cannot express that".into(),
         ));
     }
     let mut numbers = Numbers::default();
@@ -59,7 +59,7 @@ pub fn unfold(problem: &Problem, limits: &Limits) -> Result<Unfolded, Unknown> {
     Ok(Unfolded { table, initial, initial_text: problem.initial_text.clone(), targets })
 }
 
-/// A table must have every step.
+/// An incomplete list of steps cannot become a table.
 fn not_for_this(why: Incomplete) -> Unknown {
     Unknown::NotForThisModel(why.0)
 }
@@ -148,11 +148,11 @@ impl Numbers {
         }
     }
 
-    /// Every combination of states that meets one of the target's configurations.
+    /// Returns every combination of states that meets one of the target's configurations.
     fn target(&self, target: &Target, model: &dyn Model, views: &Singles) -> Result<Target, Unknown> {
-        if !target.is_upward_closed() {
+        if target.formula().is_some() && !target.is_upward_closed() {
             return Err(Unknown::NotForThisModel(
-                "a target has a formula, which is about states as they are".into(),
+                "a target has a formula, which refers to the original states".into(),
             ));
         }
         let mut configs: Set<Config> = Set::default();
@@ -169,7 +169,7 @@ impl Numbers {
                 }
             }
         }
-        Ok(Target::covering(target.name.clone(), configs.into_iter().collect()))
+        Ok(target.with_configs(configs.into_iter().collect()))
     }
 }
 
@@ -177,7 +177,7 @@ fn too_many() -> Unknown {
     Unknown::NotForThisModel(format!("a target stands for more than {MOST_CONFIGS} configurations"))
 }
 
-/// Every way to add `n` threads, each in one of `places`.
+/// Returns every way to add `n` threads to one of `bases`, each in one of `places`.
 fn spread(bases: &[Bag], places: &[Local], n: u32) -> Result<Vec<Bag>, Unknown> {
     let mut found: Set<Bag> = bases.iter().cloned().collect();
     if let [only] = places {
@@ -207,8 +207,8 @@ fn spread(bases: &[Bag], places: &[Local], n: u32) -> Result<Vec<Bag>, Unknown> 
     Ok(found.into_iter().collect())
 }
 
-/// Names that are there and unique: missing names are numbered, and equal ones are made different
-/// by their numbers.
+/// Returns unique names: missing names are replaced by numbers, and equal ones are distinguished by
+/// their numbers.
 fn names(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen: FxHashMap<String, ()> = FxHashMap::default();
     names

@@ -18,16 +18,16 @@ use crate::{Bag, Config, Local, Shared, Step};
 /// The answer about one target.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// It cannot be reached within the thread bound.
+    /// It cannot be reached within the thread bound, for this reason.
     Safe(Certificate),
-    /// It can: here is how.
+    /// It can be reached, by this run.
     Unsafe(Trace),
-    /// Not decided, and why.
+    /// It is not decided, for this reason.
     Unknown(Unknown),
 }
 
 impl Verdict {
-    /// The kind of its evidence, as certificates call it, and how many elements it has.
+    /// Returns the kind of evidence, as certificates call it, and its number of elements.
     pub fn evidence(&self) -> Option<(&'static str, usize)> {
         match self {
             Verdict::Unsafe(trace) => Some(("trace", trace.steps.len() + 1)),
@@ -38,141 +38,144 @@ impl Verdict {
 }
 
 impl Target {
-    /// Whether the formula that the target stands for is true, as it is written.
+    /// Returns whether the formula that the target stands for is true, as it is written.
     pub fn holds(&self, verdict: &Verdict) -> Option<bool> {
         let reached = match verdict {
             Verdict::Unsafe(_) => true,
             Verdict::Safe(_) => false,
             Verdict::Unknown(_) => return None,
         };
-        match self.formula.as_ref()?.asks {
+        match self.asks()? {
             Asks::Exists => Some(reached),
             Asks::Always => Some(!reached),
             _ => None,
         }
     }
 
-    /// The largest value that was asked for.
+    /// Returns the largest value that the question asks for.
     pub fn bound(&self, verdict: &Verdict) -> Option<i64> {
-        match (self.formula.as_ref().map(|f| &f.asks), verdict) {
+        match (self.asks(), verdict) {
             (Some(Asks::AtMost(most)), Verdict::Safe(_)) => Some(*most),
             _ => None,
         }
     }
 }
 
-/// Why a target cannot be reached.
+/// Evidence that a target cannot be reached.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Certificate {
-    /// Every reachable configuration within the bound: closed under steps, holds every initial
+    /// Every reachable configuration within the bound: closed under steps, contains every initial
     /// configuration of the problem, hits no target. Shared, because one set may answer for
     /// thousands of targets.
     Closed(Arc<Vec<Config>>),
-    /// The same as a search stored it. It may be closed only under the steps of a thread that may
-    /// go first ([`crate::partial_order`]) where there is one.
+    /// The same, as a search stored it. It may be closed only under the steps of one thread that
+    /// may go first ([`crate::partial_order`]), where there is one.
     Packed(Arc<Packed>),
-    /// The same with products of sets instead of configurations.
+    /// The same, with products of sets instead of configurations.
     Products(Arc<Products>),
     /// ω-configurations that together cover every configuration that any number of threads can
-    /// reach: what they cover holds every initial configuration, is closed under steps, and hits no
-    /// target.
+    /// reach: the set they cover contains every initial configuration, is closed under steps, and
+    /// hits no target.
     Downward(Arc<Vec<Config>>),
-    /// Minimal configurations of a set that is closed upwards and under predecessors: it holds
+    /// Minimal configurations of a set that is closed upwards and under predecessors: it contains
     /// every bad configuration and no initial one.
     Upward(Arc<Vec<Config>>),
-    /// No target is built of these views.
+    /// A set of views such that no target has all its views in the set.
     Views(Arc<Views>),
-    /// A basis as in [`Certificate::Upward`], but only of what some invariants do not rule out.
+    /// A basis as in [`Certificate::Upward`], but only of the configurations that some invariants
+    /// do not exclude.
     Relative(Arc<Relative>),
-    /// Every case of what the target asks for contradicts the state equation.
+    /// A contradiction between the state equation and each case of the target.
     Refutation(Arc<Refutation>),
     /// Evidence about the quotient model ([`crate::quotient`]).
     Quotient(Arc<QuotientMap>, Box<Certificate>),
     /// Evidence about a net after structural reductions ([`crate::reduction`]).
     Reduced(Arc<Reductions>, Box<Certificate>),
-    /// Evidence about localised models ([`crate::localisation`]), for each bad configuration one.
+    /// Evidence about localised models ([`crate::localisation`]), one for each bad configuration.
     Localised(Arc<Vec<LocalProof>>),
-    /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each of them
-    /// has checked its part; here is only how large it is.
+    /// A set as in [`Certificate::Closed`] that stays with the workers that found it. Each worker
+    /// has checked its part; only the sizes are kept here.
     Spread(Arc<Spread>),
-    /// A proof about the program that the model was made of, in a form of its own. A checker of its
-    /// own has accepted it; here is only what it is.
+    /// A proof about the source program of the model, in a form of its own. Its own checker has
+    /// accepted it; only its description is kept here.
     OfSource(Arc<SourceProof>),
 }
 
 /// Evidence about a localised model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LocalProof {
-    /// What is kept.
+    /// The variables and places that are kept.
     pub map: Localisation,
-    /// It is about the bad configurations whose threads are all at the places of these, whatever
-    /// their variables are.
+    /// The proof covers the bad configurations whose threads are all at the places of these states,
+    /// whatever their variables.
     pub at: Vec<Local>,
     /// The evidence.
     pub proof: Certificate,
 }
 
 /// Why no reachable configuration of a net satisfies the predicate of a target
-/// ([`crate::problem::Target::predicate`]): case by case, a linear argument (Farkas' lemma for the
+/// ([`crate::problem::Target::predicate`]): for each case, a linear argument (Farkas' lemma for the
 /// state equation, strengthened by traps).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Refutation {
-    /// Sets of local states in which there always is a thread: there is one at the start, and every
-    /// step that takes one from there puts one there.
+    /// Sets of local states that are never without a thread: there is one at the start, and every
+    /// step that takes a thread from the set puts one there.
     pub traps: Vec<Vec<Local>>,
     /// A tree of cases, each followed by its parts.
     pub cases: Vec<Case>,
 }
 
-/// One case of a [`Refutation`]: comparisons that hold in it, and disjunctions that are open.
+/// One case of a [`Refutation`]: comparisons that hold in it, and disjunctions that are not yet
+/// split.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Case {
-    /// One case for each part of this open disjunction.
+    /// One case for each part of this disjunction.
     Split(u32),
-    /// Its comparisons contradict what is reachable.
+    /// The comparisons of the case contradict what is reachable.
     Linear(Contradiction),
 }
 
-/// A sum that no step increases, and that is larger than at the start wherever some comparisons
+/// A sum that no step increases, and that exceeds its initial value wherever certain comparisons
 /// hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Contradiction {
-    /// What a thread in a local state counts; those that are not listed count nothing.
+    /// The weight of a thread in each local state; 0 for those not listed.
     pub weights: Sum,
-    /// Comparisons by number, and how often each is used. All of them and of `traps` together are
-    /// at most the sum, term by term, but ask for more than its value at the start.
+    /// Comparisons by number, and their multipliers. The combination of all of them and of `traps`
+    /// is at most the sum, term by term, but requires more than its value at the start.
     pub comparisons: Vec<(u32, i64)>,
-    /// Traps by number, and how often each is used.
+    /// Traps by number, and their multipliers.
     pub traps: Vec<(u32, i64)>,
 }
 
-/// Invariants, each proved with the help of those before it, and a basis relative to them.
+/// Invariants, each proved with the help of the previous ones, and a basis relative to them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relative {
-    /// All that is reachable is built of these; they also say which steps matter for what follows.
+    /// Views of every reachable configuration; they also restrict the steps that the other parts
+    /// consider.
     pub views: Arc<Views>,
-    /// Linear invariants: what is reachable has at most the value of some initial configuration.
+    /// Linear invariants: no reachable configuration exceeds the value of some initial
+    /// configuration.
     pub vectors: Vec<Vector>,
     /// Minimal configurations of a set that is closed upwards, and closed under those predecessors
-    /// that the invariants do not rule out: it holds every bad configuration that the invariants do
-    /// not rule out, and no initial one. Empty if they rule out all of them.
+    /// that the invariants do not exclude: it contains every bad configuration that the invariants
+    /// do not exclude, and no initial one. Empty if they exclude all of them.
     pub basis: Vec<Config>,
 }
 
 /// A linear function of configurations that no step increases: TSE's equations, turned into a proof
-/// (Farkas). A configuration that covers another has at least its value, because the numbers of
-/// local states are not negative.
+/// (Farkas). A configuration that covers another has at least its value, because weights of local
+/// states are not negative.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Vector {
-    /// What a shared state counts; those that are not listed count nothing.
+    /// The weight of each shared state; 0 for those not listed.
     pub shared: Vec<(Shared, i64)>,
-    /// What a thread in a local state counts, never negative; those that are not listed count
-    /// nothing.
+    /// The weight of a thread in each local state, never negative; 0 for those not listed.
     pub locals: Vec<(Local, i64)>,
 }
 
 impl Certificate {
-    /// Its kind, as certificates call it, and how many elements it has.
+    /// Returns the kind, as certificates call it, and the number of elements.
     pub fn measure(&self) -> (&'static str, usize) {
         match self {
             Certificate::Closed(set) => ("closed", set.len()),
@@ -198,8 +201,8 @@ impl Certificate {
         }
     }
 
-    /// The same for certificates of one kind that share their evidence, and for no others as long
-    /// as they exist.
+    /// Returns an identity that certificates of one kind have in common if they share their
+    /// evidence; only valid while they exist.
     pub fn identity(&self) -> (Discriminant<Certificate>, usize) {
         let address = match self {
             Certificate::Closed(set) | Certificate::Downward(set) | Certificate::Upward(set) => {
@@ -219,27 +222,27 @@ impl Certificate {
     }
 }
 
-/// What a proof in a form of its own is, for people.
+/// The description of a proof in a form of its own, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceProof {
     /// A short name: `locksets`.
     pub kind: &'static str,
-    /// How many members it has.
+    /// The number of members.
     pub size: usize,
-    /// What one member is called: `instruction`.
+    /// The name of one member: `instruction`.
     pub member: &'static str,
-    /// What the members are and why they prove the verdict.
+    /// Says what the members are and why they prove the verdict.
     pub words: String,
-    /// What its checker has to see, in order.
+    /// What its checker has to establish, in order.
     pub obligations: [&'static str; 3],
 }
 
-/// A closed set in parts, one with each worker.
+/// A closed set that is divided among workers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spread {
-    /// How many configurations there are.
+    /// The number of configurations.
     pub members: u64,
-    /// How many workers hold them.
+    /// The number of workers that hold them.
     pub workers: u32,
 }
 
@@ -252,19 +255,19 @@ pub struct Products {
     pub locals: Vec<Vec<Local>>,
     /// The products.
     pub members: Vec<Product>,
-    /// Closed only under the steps of a thread that may go first ([`crate::partial_order`]) where
-    /// there is one.
+    /// True if the set is closed only under the steps of one thread that may go first
+    /// ([`crate::partial_order`]), where there is one.
     pub reduced: bool,
 }
 
 impl Products {
-    /// All configurations, member after member; `None` if some member has more than `most`.
+    /// Returns all configurations, member after member; `None` if some member has more than `most`.
     pub fn all(&self, most: usize) -> Option<Vec<Config>> {
         let each: Option<Vec<_>> = self.members.iter().map(|member| self.configs(member, most)).collect();
         Some(each?.concat())
     }
 
-    /// All configurations of a member; `None` if there are more than `most`.
+    /// Returns all configurations of a member; `None` if there are more than `most`.
     pub fn configs(&self, product: &Product, most: usize) -> Option<Vec<Config>> {
         let shared = self.shared.get(product.shared as usize)?;
         let mut bags = vec![Bag::new()];
@@ -283,7 +286,7 @@ impl Products {
     }
 }
 
-/// Every way to put `n` threads into the states `states`.
+/// Returns every way to put `n` threads into the states `states`.
 fn spread(states: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize) -> Option<()> {
     let Some((&first, later)) = states.split_first() else {
         return if n == 0 {
@@ -301,8 +304,8 @@ fn spread(states: &[Local], n: u32, base: Bag, found: &mut Vec<Bag>, most: usize
     })
 }
 
-/// Every configuration with a shared state in a set and, for each entry, so many threads in the
-/// entry's set.
+/// Every configuration with a shared state in a set and, for each entry, the entry's number of
+/// threads in the entry's set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Product {
     /// Index into [`Products::shared`].
@@ -316,15 +319,15 @@ pub struct Product {
 pub struct Trace {
     /// An initial configuration; counts are finite.
     pub start: Config,
-    /// What happens then.
+    /// The steps, in order.
     pub steps: Vec<Taken>,
 }
 
-/// A configuration that a run reaches: by a step of the thread state `by` (none: a step that takes
-/// no thread) from an earlier one, or as a start.
+/// A configuration that a run reaches: initial, or by a step from an earlier one that the thread
+/// state `by` leads (`None`: the step takes no thread).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunNode {
-    /// The configuration before, as place in a list; none at the start.
+    /// The previous configuration, as an index into a list; `None` at the start.
     pub parent: Option<usize>,
     /// The thread that leads the step.
     pub by: Option<Local>,
@@ -332,29 +335,29 @@ pub struct RunNode {
     pub config: Config,
 }
 
-/// One step of a trace and where it led.
+/// One step of a trace and the configuration it led to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Taken {
     /// The step.
     pub step: Step,
-    /// The configuration afterwards; bystanders may have had a choice.
+    /// The configuration afterwards; the step does not determine it if bystanders had a choice.
     pub after: Config,
 }
 
 impl Trace {
-    /// The configuration at the end.
+    /// Returns the last configuration.
     pub fn end(&self) -> &Config {
         self.steps.last().map_or(&self.start, |t| &t.after)
     }
 
-    /// The largest number of threads that exist at the same time.
+    /// Returns the largest number of threads that exist at the same time.
     pub fn threads(&self) -> u32 {
         let after = self.steps.iter().map(|t| t.after.threads.size());
         after.chain([self.start.threads.size()]).max().unwrap_or(0)
     }
 
-    /// The number of threads in all: those at the start, and those that are started, whether or not
-    /// others have ended before.
+    /// Returns the number of threads in all: those at the start and those created later, including
+    /// ended ones.
     pub fn threads_in_all(&self) -> u32 {
         let started = self.steps.iter().map(|t| t.step.spawn.size());
         started.fold(self.start.threads.size(), u32::saturating_add)
@@ -370,30 +373,28 @@ pub enum Unknown {
     Memory(u64),
     /// The caller asked to stop.
     Cancelled,
-    /// The share of work it was given is used up.
+    /// Its share of the work is used up.
     Work,
-    /// The engine gave up at this many threads (or tokens); up to there the target is not
+    /// The engine gave up at this many threads (or tokens); up to that number the target is not
     /// reachable.
     Bound(u32),
-    /// Everything was explored, but nothing was asked (`throng::engine::exhaust`).
-    Explored,
     /// The engine finished without an answer, and why.
     Inconclusive(String),
-    /// An engine has answered, but about less than was asked or about something else, and why.
+    /// An engine has answered, but a weaker or another question; says why.
     Unsure(String),
-    /// The engine cannot answer this question; says why and which can.
+    /// The engine cannot answer this question; says why, and which engine can.
     NotForThisModel(String),
-    /// The question cannot be asked at all, and why.
+    /// The question cannot be asked; says why.
     LeftOut(String),
 }
 
 impl Unknown {
-    /// Sums of threads are not exact any more ([`crate::UNCOUNTABLE`]).
+    /// Numbers of threads are no longer exact ([`crate::UNCOUNTABLE`]).
     pub fn uncountable() -> Unknown {
         Unknown::Inconclusive("there are too many threads to count".into())
     }
 
-    /// The kind of reason, in one word, for scripts.
+    /// Returns the kind of reason, in one word, for scripts.
     pub fn cause(&self) -> &'static str {
         match self {
             Unknown::Time(_) => "time",
@@ -401,7 +402,6 @@ impl Unknown {
             Unknown::Cancelled => "stopped",
             Unknown::Work => "work",
             Unknown::Bound(_) => "bound",
-            Unknown::Explored => "explored",
             Unknown::Inconclusive(_) => "inconclusive",
             Unknown::Unsure(_) => "unsure",
             Unknown::NotForThisModel(_) => "refused",
@@ -419,13 +419,13 @@ impl From<Incomplete> for Unknown {
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // To the millisecond: a share of the time that was asked for may be any fraction of it.
+            // A share of the requested time may be any fraction of it, so it is rounded to
+            // milliseconds.
             Unknown::Time(t) => {
                 write!(f, "time limit of {} s reached", (t.as_secs_f64() * 1e3).round() / 1e3)
             }
             Unknown::Memory(bytes) => write!(f, "memory limit of {} MiB reached", bytes >> 20),
             Unknown::Work => write!(f, "its share of the work is used up"),
-            Unknown::Explored => write!(f, "everything was explored, nothing was asked"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
             Unknown::Inconclusive(why) | Unknown::Unsure(why) | Unknown::NotForThisModel(why) => {

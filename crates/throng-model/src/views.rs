@@ -1,10 +1,9 @@
-//! Views, i.e. shared states with at most two threads, in few bytes: how pair views are evidence
-//! without being listed one by one.
+//! A compact form of pair views, i.e. of shared states with at most two threads, that is evidence
+//! without listing them one by one.
 //!
-//! Local states have numbers. For each shared state there is a relation: which of them may be there
-//! together, as rows of bits ([`crate::bits`]). Equal rows of a shared state are kept once, so that
-//! neither many states that all may be there together nor many that hardly meet cost more than they
-//! say.
+//! Local states have numbers. For each shared state, rows of bits say which of them may occur
+//! together ([`crate::bits`]). Equal rows of a shared state are kept once, so that many states that
+//! may all occur together are cheap, and so are many of which few do.
 
 use std::hash::{Hash, Hasher};
 use std::iter;
@@ -15,8 +14,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use crate::bits::{Bits, Row, members};
 use crate::{Config, Local, Shared};
 
-/// Views that hold every view of every initial configuration and are closed under steps as
-/// `throng::engine::views` says; whether that is so is for the checker to find out.
+/// Views that contain every view of every initial configuration and are closed under steps as
+/// `throng::engine::views` defines; the checker has to establish both.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Views {
     locals: IndexSet<Local, FxBuildHasher>,
@@ -26,22 +25,22 @@ pub struct Views {
 /// The views with one shared state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// The local states that may occur, by number: places, words, and how many come before each
-    /// place.
+    /// The local states that may occur, by number: places, words, and how many local states come
+    /// before each place.
     places: Box<[u32]>,
     here: Box<[u64]>,
     before: Box<[u32]>,
-    /// For each of them, in order, the number of its row.
+    /// For each local state, in order, the number of its row.
     row_of: Box<[u32]>,
     rows: Rows,
 }
 
-/// Different rows of bits.
+/// The different rows of bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Rows {
-    /// All have a word for each place of the group.
+    /// Each row has a word for each place of the group.
     Full(Box<[u64]>),
-    /// Each has words for places of its own, up to where the next one begins.
+    /// Each row has words for places of its own, up to where the next row begins.
     Sparse { ends: Box<[u32]>, places: Box<[u32]>, words: Box<[u64]> },
 }
 
@@ -51,20 +50,20 @@ enum Rows {
 pub struct Block {
     /// The shared state.
     pub shared: Shared,
-    /// Local states,
+    /// Some local states.
     pub left: Vec<Local>,
-    /// and those that may be there together with each of them. None: each of `left` with each of
-    /// `left`.
+    /// The local states that may occur together with each of `left`; `None` stands for `left`
+    /// itself.
     pub right: Option<Vec<Local>>,
 }
 
 impl Group {
-    /// The local states that may occur.
+    /// Returns the local states that may occur.
     pub fn all(&self) -> Row<'_> {
         Row::new(&self.places, &self.here)
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match &self.rows {
             Rows::Full(words) if self.places.is_empty() => words.len(),
@@ -73,7 +72,7 @@ impl Group {
         }
     }
 
-    /// A row by its number.
+    /// Returns a row by its number.
     pub fn row(&self, row: u32) -> Row<'_> {
         let row = row as usize;
         match &self.rows {
@@ -88,7 +87,7 @@ impl Group {
         }
     }
 
-    /// The number of the row of a local state, if it may occur.
+    /// Returns the number of the row of a local state, if it may occur.
     pub fn row_of(&self, a: u32) -> Option<u32> {
         let place = self.places.binary_search(&(a / 64)).ok()?;
         let (word, bit) = (self.here[place], 1 << (a % 64));
@@ -96,17 +95,17 @@ impl Group {
         (word & bit != 0).then(|| self.row_of[rank as usize])
     }
 
-    /// The local states that may occur together with `a`.
+    /// Returns the local states that may occur together with `a`.
     pub fn with(&self, a: u32) -> Option<Row<'_>> {
         Some(self.row(self.row_of(a)?))
     }
 
-    /// Whether two local states may occur together.
+    /// Returns whether two local states may occur together.
     pub fn pair(&self, a: u32, b: u32) -> bool {
         self.with(a).is_some_and(|row| row.contains(b))
     }
 
-    /// Whether all of these can be there, each with each.
+    /// Returns whether each two of these may occur together.
     pub fn together(&self, threads: &[u32]) -> bool {
         let beside = |(i, &a): (usize, &u32)| {
             self.with(a).is_some_and(|row| threads[i + 1..].iter().all(|&b| row.contains(b)))
@@ -114,26 +113,27 @@ impl Group {
         threads.iter().enumerate().all(beside)
     }
 
-    /// The states of each row, in order.
+    /// Returns the states of each row, in order.
     fn classes(&self) -> Vec<Vec<u32>> {
         let mut classes = vec![Vec::new(); self.rows()];
         self.all().iter().zip(&self.row_of).for_each(|(a, &row)| classes[row as usize].push(a));
         classes
     }
 
-    /// Whether each state that is in the row of `a` occurs, and has `a` in its row.
+    /// Returns whether each state in the row of `a` occurs and has `a` in its own row, for every
+    /// `a`.
     pub fn is_symmetric(&self) -> bool {
         let partners: u64 = (0..self.rows() as u32).map(|row| self.row(row).len()).sum();
         match &self.rows {
-            // 64 by 64 pairs take about as long as a hundred partners one by one.
+            // Comparing 64 by 64 pairs takes about as long as a hundred single ones.
             Rows::Full(words) if partners / 128 > (self.places.len() as u64).pow(2) => (0..self.places.len())
                 .all(|p| (0..=p).all(|q| transposed(self.tile(words, p, q)) == self.tile(words, q, p))),
             _ => self.is_symmetric_by_rows(),
         }
     }
 
-    /// For each of the 64 states of a place the word of its row at another place; 0 if it does not
-    /// occur.
+    /// Returns, for each of the 64 states of a place, the word of its row at another place; 0 if
+    /// the state does not occur.
     fn tile(&self, words: &[u64], p: usize, q: usize) -> [u64; 64] {
         let mut tile = [0; 64];
         for (n, &row) in members(self.here[p]).zip(&self.row_of[self.before[p] as usize..]) {
@@ -144,13 +144,13 @@ impl Group {
 
     fn is_symmetric_by_rows(&self) -> bool {
         let rows = self.rows();
-        // The states, row by row, and where those of each row end.
+        // This sorts the states by row, and finds where those of each row end.
         let mut end = vec![0; rows];
         self.row_of.iter().for_each(|&row| end[row as usize] += 1);
         let mut sum = 0;
         end.iter_mut().for_each(|end| sum += std::mem::replace(end, sum));
         let mut states = vec![0; sum];
-        // And the row of each, 64 for each place.
+        // This gives the row of each state, 64 for each place.
         let mut row_at = vec![u32::MAX; 64 * self.places.len()];
         let all = self.places.iter().zip(&self.here).enumerate();
         let all = all.flat_map(|(i, (&place, &word))| members(word).map(move |n| (i, place, n)));
@@ -160,7 +160,7 @@ impl Group {
             *end += 1;
             row_at[i * 64 + n as usize] = row;
         }
-        // Rows that have been compared with a row; many states have the same.
+        // Rows that were already compared with the present one; many states have the same row.
         let mut compared = vec![u32::MAX; rows];
         let (mut class, mut from) = (Bits::default(), 0);
         (0..).zip(end).all(|(row, to)| {
@@ -179,12 +179,12 @@ impl Group {
         })
     }
 
-    /// Whether all that may occur may occur together.
+    /// Returns whether all local states that may occur may occur together.
     fn is_single(&self) -> bool {
         self.rows() <= 1 && (0..self.rows() as u32).all(|row| self.row(row) == self.all())
     }
 
-    /// How many views there are that are not part of another.
+    /// Returns the number of views that are not part of another.
     fn len(&self) -> u64 {
         if self.row_of.is_empty() {
             return 1;
@@ -200,8 +200,8 @@ impl Group {
     }
 }
 
-/// Rows become columns: the upper right and the lower left quarter change places, then those of
-/// each quarter, and so on.
+/// Transposes a tile: the upper right and the lower left quarter are exchanged, then those of each
+/// quarter, and so on.
 fn transposed(mut tile: [u64; 64]) -> [u64; 64] {
     let (mut width, mut mask) = (32, u64::MAX >> 32);
     while width > 0 {
@@ -216,14 +216,14 @@ fn transposed(mut tile: [u64; 64]) -> [u64; 64] {
     tile
 }
 
-/// Makes the views of one shared state after the other.
+/// Builds the views of one shared state after another.
 #[derive(Default)]
 pub struct Builder {
     views: Views,
     all: Bits,
     row_of: Vec<u32>,
-    /// Rows, one behind the other, and by a hash, so that equal ones are found. If two hashes are
-    /// the same, a row may be kept twice.
+    /// Rows, one after another, and their hashes, by which equal rows are found. If two hashes
+    /// collide, a row may be stored twice.
     ends: Vec<u32>,
     places: Vec<u32>,
     words: Vec<u64>,
@@ -231,14 +231,14 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// No views of these local states, which get their numbers in this order.
+    /// Starts without views of these local states, which are numbered in this order.
     pub fn new(locals: impl IntoIterator<Item = Local>) -> Builder {
         let locals = locals.into_iter().collect();
         Builder { views: Views { locals, groups: IndexMap::default() }, ..Builder::default() }
     }
 
-    /// A row for local states of the next shared state: who may be there together with each of
-    /// them. The words are sorted by place, and none is 0.
+    /// Adds a row for local states of the next shared state: the states that may occur together
+    /// with each of them. The words are sorted by place, and none is 0.
     pub fn row(&mut self, words: impl Iterator<Item = (u32, u64)> + Clone) -> u32 {
         let mut hasher = FxHasher::default();
         words.clone().for_each(|word| word.hash(&mut hasher));
@@ -259,19 +259,19 @@ impl Builder {
         next
     }
 
-    /// A local state that may occur with the next shared state has this row. They come in ascending
-    /// order.
+    /// Adds a local state that may occur with the next shared state, with its row. They must come
+    /// in ascending order.
     pub fn member(&mut self, a: u32, row: u32) {
         self.all.extend([(a / 64, 1 << (a % 64))]);
         self.row_of.push(row);
     }
 
-    /// The views with the next shared state are complete.
+    /// Completes the views with the next shared state.
     pub fn finish(&mut self, shared: Shared) {
         let (places, here): (Vec<u32>, Vec<u64>) = self.all.row().by_word().unzip();
         let counts = here.iter().scan(0, |sum, word| Some(std::mem::replace(sum, *sum + word.count_ones())));
         let before = counts.collect();
-        // A word of a full row takes eight bytes, another one twelve.
+        // A word takes eight bytes in a full row and twelve in a sparse one.
         let full = self.ends.len() * places.len();
         let rows = if full * 2 <= self.words.len() * 3 && self.is_within(&places) {
             let mut words = Vec::with_capacity(full);
@@ -297,12 +297,12 @@ impl Builder {
         self.known.clear();
     }
 
-    /// Whether all rows have words only at these places.
+    /// Returns whether all rows have words only at these places.
     fn is_within(&self, places: &[u32]) -> bool {
         self.places.iter().all(|place| places.binary_search(place).is_ok())
     }
 
-    /// All views.
+    /// Returns all views.
     pub fn build(self) -> Views {
         let mut views = self.views;
         views.groups.sort_unstable_keys();
@@ -311,13 +311,14 @@ impl Builder {
 }
 
 impl Views {
-    /// Views of one thread say nothing about two: all that occur with a shared state may be there
-    /// together.
+    /// Returns the pair views of single views: these say nothing about pairs, so all states that
+    /// occur with a shared state may occur together.
     pub fn of_singles(states: impl IntoIterator<Item = (Shared, Vec<Local>)>) -> Views {
         Views::of_blocks(states.into_iter().map(|(shared, left)| Block { shared, left, right: None }))
     }
 
-    /// The views of some blocks. States that are in the same sides of blocks have the same row.
+    /// Returns the views of some blocks. States that are in the same sides of blocks have the same
+    /// row.
     pub fn of_blocks(blocks: impl IntoIterator<Item = Block>) -> Views {
         let mut by_shared: IndexMap<Shared, Vec<Block>, FxBuildHasher> = IndexMap::default();
         let mut locals: FxHashSet<Local> = FxHashSet::default();
@@ -336,37 +337,37 @@ impl Views {
         builder.build()
     }
 
-    /// The local states by number.
+    /// Returns the local states by number.
     pub fn local(&self, number: u32) -> Local {
         self.locals[number as usize]
     }
 
-    /// The number of a local state.
+    /// Returns the number of a local state.
     pub fn number(&self, l: Local) -> Option<u32> {
         self.locals.get_index_of(&l).map(|number| number as u32)
     }
 
-    /// The shared states that may occur, in order, with their views.
+    /// Returns the shared states that may occur, in order, with their views.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = (Shared, &Group)> + Clone {
         self.groups.iter().map(|(&s, group)| (s, group))
     }
 
-    /// The views with a shared state.
+    /// Returns the views with a shared state.
     pub fn group(&self, s: Shared) -> Option<&Group> {
         self.groups.get(&s)
     }
 
-    /// The local states that may occur with a shared state.
+    /// Returns the local states that may occur with a shared state.
     pub fn singles<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = Local> + 'a {
         group.all().iter().map(|a| self.local(a))
     }
 
-    /// Every shared state with every local state that may occur there.
+    /// Returns every shared state with every local state that may occur there.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
         self.groups().flat_map(|(s, group)| self.singles(group).map(move |l| (s, l)))
     }
 
-    /// The local states that may occur.
+    /// Returns the local states that may occur.
     pub fn locals(&self) -> impl Iterator<Item = Local> + '_ {
         let mut words = vec![0_u64; self.locals.len().div_ceil(64)];
         let all = self.groups().flat_map(|(_, group)| group.all().by_word());
@@ -375,23 +376,23 @@ impl Views {
         self.locals.iter().zip(0..).filter(move |e| found.row().contains(e.1)).map(|e| *e.0)
     }
 
-    /// How many views there are that are not part of another.
+    /// Returns the number of views that are not part of another.
     pub fn len(&self) -> usize {
         self.groups.values().map(Group::len).sum::<u64>() as usize
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Whether they are about single threads: all that occur with a shared state may be there
-    /// together.
+    /// Returns whether the views are of single threads: all states that occur with a shared state
+    /// may occur together.
     pub fn are_single(&self) -> bool {
         self.groups.values().all(Group::is_single)
     }
 
-    /// The views that are not part of another.
+    /// Returns the views that are not part of another.
     pub fn each(&self) -> impl Iterator<Item = Config> + '_ {
         self.groups().flat_map(move |(s, group)| {
             let view =
@@ -406,7 +407,7 @@ impl Views {
         })
     }
 
-    /// All views as blocks, shared state by shared state, each block's states sorted.
+    /// Returns all views as blocks, by shared state, with sorted states in each block.
     pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         self.groups().flat_map(move |(s, group)| {
             let sorted = |numbers: &mut dyn Iterator<Item = u32>| {
@@ -423,14 +424,14 @@ impl Views {
 }
 
 impl Builder {
-    /// The rows and members of some blocks with one shared state. `facing` has an empty list for
-    /// each local state, before and after.
+    /// Adds the rows and members of some blocks with one shared state. `facing` has an empty list
+    /// for each local state, before and after.
     fn add(&mut self, blocks: &[Block], facing: &mut [Vec<u32>]) {
         let number = |ls: &[Local]| -> Vec<u32> {
             ls.iter().map(|l| self.views.number(*l).expect("a local state of a block")).collect()
         };
         let (mut sides, mut all): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
-        // For each local state, the sides of blocks that it may be there with.
+        // This lists for each local state the sides of blocks that it may occur with.
         for block in blocks {
             let (here, first) = (number(&block.left), sides.len() as u32);
             let there = block.right.as_ref().map_or_else(|| here.clone(), |right| number(right));
@@ -458,8 +459,8 @@ impl Builder {
     }
 }
 
-/// Blocks of groups of local states that occur together with the same others, and those others; no
-/// local state is in two groups.
+/// Returns blocks from groups of local states that occur together with the same others, and those
+/// others; no local state is in two groups.
 fn blocks(shared: Shared, mut groups: Vec<(Vec<Local>, Vec<Local>)>) -> Vec<Block> {
     if groups.is_empty() {
         return vec![Block { shared, left: Vec::new(), right: None }];
@@ -470,7 +471,7 @@ fn blocks(shared: Shared, mut groups: Vec<(Vec<Local>, Vec<Local>)>) -> Vec<Bloc
         return vec![Block { shared, left: all.clone(), right: None }];
     }
     groups.sort_by_key(|(a, bs)| (std::cmp::Reverse(a.len() * bs.len()), a[0]));
-    // A pair of states is written with whichever of the two comes first.
+    // Each pair is written with the first of its two states.
     let mut written: FxHashSet<Local> = FxHashSet::default();
     let mut found = Vec::new();
     for (left, mut right) in groups {
@@ -490,14 +491,11 @@ mod tests {
 
     use super::*;
 
-    /// Pairs of 200 local states with four shared states: the first with all, the second with few,
-    /// the third with some that are alike, the last with half of all.
+    /// Returns pairs of 200 local states with four shared states: all pairs, few, some with equal
+    /// rows, and half of all.
     fn pairs(seed: u64) -> BTreeSet<(u64, u32, u32)> {
-        let mut state = seed;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut numbers = crate::random::Random::new(seed);
+        let mut random = |below: usize| numbers.below(below);
         let few: Vec<(u64, u32, u32)> =
             (0..40).map(|_| (1, random(200) as u32, random(200) as u32)).collect();
         let alike: Vec<(u64, u32, u32)> = (0..8).map(|_| (2, random(4) as u32, random(4) as u32)).collect();
@@ -508,7 +506,7 @@ mod tests {
         all.chain(few).chain(alike).chain(half).flat_map(|(s, a, b)| [(s, a, b), (s, b, a)]).collect()
     }
 
-    /// These pairs, as they are.
+    /// Returns the views of exactly these pairs.
     fn packed(pairs: &BTreeSet<(u64, u32, u32)>) -> Views {
         let mut builder = Builder::new((0..200).map(|l| Local(999 - l)));
         for s in 0..4 {

@@ -1,6 +1,6 @@
-//! What a proof says about where threads can be. Some certificates describe everything that can be
-//! reached, and perhaps more: what occurs in none of their members never happens. They were
-//! checked, so what is read off them holds.
+//! The thread states that a proof allows. Some certificates describe every reachable configuration,
+//! and perhaps more: states that occur in none of their members are never reached. They were
+//! checked, so conclusions from them hold.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,25 +22,27 @@ pub(crate) struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Every thread state it has.
+    /// Returns its thread states.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> {
         let locals = || self.threads.iter().flat_map(|(locals, _)| locals.iter().copied());
         self.shared.iter().flat_map(move |&s| locals().map(move |l| (s, l)))
     }
 }
 
-/// More thread states than this are not listed only to say more about a proof.
+/// Maximum number of thread states that are listed only for warnings and facts about a proof.
 const MOST: usize = 2_000;
 
-/// Work that a search for all configurations may take only to say more about a proof.
+/// Budget in ticks of a search for all configurations that is made only for warnings and facts
+/// about a proof.
 const WORK: u64 = 1 << 17;
 
-/// Everything that can be reached, and perhaps more, by what proves the first verdict that says so.
+/// Every reachable configuration, and perhaps more, according to the proof of the first verdict
+/// with such a proof.
 pub(crate) struct Covering<'a>(Cow<'a, Certificate>);
 
 impl<'a> Covering<'a> {
-    /// `search`: if no proof says so, by all configurations within a thread bound, if they are few;
-    /// else by the thread states that can occur if one forgets which occur together, if those are
+    /// `search`: if no proof describes them, searches for all configurations within a thread bound,
+    /// if they are few; otherwise uses the thread states of the single-thread views, if those are
     /// few.
     pub fn new(problem: &Problem, verdicts: &'a [Verdict], search: Option<&Limits>) -> Option<Covering<'a>> {
         let mut proofs = verdicts.iter().filter_map(|verdict| match verdict {
@@ -61,7 +63,7 @@ impl<'a> Covering<'a> {
         Some(Covering(Cow::Owned(Certificate::Views(Arc::new(singles.views())))))
     }
 
-    /// Every thread state of a member; some may come twice.
+    /// Returns every thread state of a member; some may be repeated.
     pub fn thread_states(&self) -> Box<dyn Iterator<Item = (Shared, Local)> + '_> {
         match &*self.0 {
             Certificate::Views(views) => Box::new(views.thread_states()),
@@ -89,7 +91,7 @@ impl<'a> Covering<'a> {
     }
 }
 
-/// Whether everything that can be reached is in a member.
+/// Returns whether every reachable configuration is in a member.
 fn covers(certificate: &Certificate) -> bool {
     match certificate {
         Certificate::Closed(_)

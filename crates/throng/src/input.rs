@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "c")]
+use crate::code::{Code, Compiling};
 use crate::error::Error;
-use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load, load_within, read};
+use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load_within, read};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
 
-/// An input that was read: a program, a thread-transition system or a Petri net.
+/// An input that was read: a program, a thread-transition system or a Petri net; with the feature
+/// `c` also a program in C.
 ///
 /// ```
 /// use throng::{Format, Input};
@@ -22,8 +25,18 @@ use throng_model::limits::Limits;
 pub struct Input {
     path: PathBuf,
     reading: Reading,
-    loaded: Arc<Loaded>,
+    content: Content,
     took: Duration,
+}
+
+/// What the reader of a language made of an input.
+#[derive(Clone)]
+pub(crate) enum Content {
+    /// A model.
+    Model(Arc<Loaded>),
+    /// A program in a source language.
+    #[cfg(feature = "c")]
+    Code(Arc<Code>),
 }
 
 impl Input {
@@ -34,16 +47,27 @@ impl Input {
 
     /// Reads a file with options: its format, and how nets and programs are to be understood.
     pub fn open_as(path: impl AsRef<Path>, reading: Reading) -> Result<Input, Error> {
-        let (path, began) = (path.as_ref(), Instant::now());
-        let loaded = Arc::new(load(path, &reading)?);
-        Ok(Input { path: path.into(), reading, loaded, took: began.elapsed() })
+        Input::open_within(path, reading, &Limits::none())
     }
 
     /// The same within limits; [`Error::Impossible`] says which one was hit.
     pub fn open_within(path: impl AsRef<Path>, reading: Reading, limits: &Limits) -> Result<Input, Error> {
         let (path, began) = (path.as_ref(), Instant::now());
-        let loaded = Arc::new(load_within(path, &reading, limits)?);
-        Ok(Input { path: path.into(), reading, loaded, took: began.elapsed() })
+        let content = match format_of(path, &reading) {
+            #[cfg(feature = "c")]
+            Ok(Format::C) => Content::Code(Arc::new(Code::open(path, &Compiling::default(), limits)?)),
+            _ => Content::Model(Arc::new(load_within(path, &reading, limits)?)),
+        };
+        Ok(Input { path: path.into(), reading, content, took: began.elapsed() })
+    }
+
+    /// Reads a program in C as it is compiled.
+    #[cfg(feature = "c")]
+    pub fn open_c(path: impl AsRef<Path>, compiling: &Compiling, limits: &Limits) -> Result<Input, Error> {
+        let (path, began) = (path.as_ref(), Instant::now());
+        let content = Content::Code(Arc::new(Code::open(path, compiling, limits)?));
+        let reading = Reading { from: Some(Format::C), ..Reading::default() };
+        Ok(Input { path: path.into(), reading, content, took: began.elapsed() })
     }
 
     /// Reads a text.
@@ -59,44 +83,68 @@ impl Input {
 
     /// Reads a text that has a name, with options.
     pub fn from_source(source: Source, format: Format, reading: Reading) -> Result<Input, Error> {
-        let began = Instant::now();
-        let loaded = Arc::new(read(source, format, &reading)?);
-        Ok(Input { path: PathBuf::new(), reading, loaded, took: began.elapsed() })
+        Input::of_source(PathBuf::new(), source, format, reading)
     }
 
     /// Reads the text of a file as an editor has it, which need not be what is on the disk. Files
     /// of properties are looked for beside `path`.
     pub fn edited(path: impl AsRef<Path>, text: &str) -> Result<Input, Error> {
-        let (path, began) = (path.as_ref(), Instant::now());
-        let name = path.display().to_string();
-        let source = decode(name, text.as_bytes().to_vec())?;
-        let reading = Reading::default();
-        let loaded = Arc::new(read(source, format_of(path, &reading)?, &reading)?);
-        Ok(Input { path: path.into(), reading, loaded, took: began.elapsed() })
+        Input::edited_as(path, text, Reading::default())
+    }
+
+    /// The same, read as `reading` says.
+    pub fn edited_as(path: impl AsRef<Path>, text: &str, reading: Reading) -> Result<Input, Error> {
+        let path = path.as_ref();
+        let source = decode(path.display().to_string(), text.as_bytes().to_vec())?;
+        Input::of_source(path.into(), source, format_of(path, &reading)?, reading)
+    }
+
+    fn of_source(path: PathBuf, source: Source, format: Format, reading: Reading) -> Result<Input, Error> {
+        let began = Instant::now();
+        let content = match format {
+            #[cfg(feature = "c")]
+            Format::C => {
+                let named = if path.as_os_str().is_empty() { Path::new(&source.name) } else { &path };
+                Content::Code(Arc::new(Code::edited(named, source.clone())?))
+            }
+            _ => Content::Model(Arc::new(read(source, format, &reading)?)),
+        };
+        Ok(Input { path, reading, content, took: began.elapsed() })
     }
 
     /// What messages call it.
     pub fn name(&self) -> &str {
-        &self.loaded.source.name
+        &self.source().name
     }
 
     /// Its text.
     pub fn text(&self) -> &str {
-        &self.loaded.source.text
+        &self.source().text
+    }
+
+    /// Its text and what messages call it.
+    pub fn source(&self) -> &Arc<Source> {
+        match &self.content {
+            Content::Model(loaded) => &loaded.source,
+            #[cfg(feature = "c")]
+            Content::Code(code) => code.source(),
+        }
     }
 
     /// Its language.
     pub fn format(&self) -> Format {
-        self.loaded.format
+        match &self.content {
+            Content::Model(loaded) => loaded.format,
+            #[cfg(feature = "c")]
+            Content::Code(_) => Format::C,
+        }
     }
 
     /// Warnings of the reader.
     pub fn warnings(&self) -> impl Iterator<Item = SourceDiagnostic> + '_ {
-        let source = &self.loaded.source;
-        self.loaded
-            .warnings
-            .iter()
-            .map(|d| SourceDiagnostic { source: source.clone(), diagnostic: d.clone() })
+        let warnings = self.loaded().map(|loaded| &loaded.warnings[..]).unwrap_or_default();
+        let source = self.source();
+        warnings.iter().map(|d| SourceDiagnostic { source: source.clone(), diagnostic: d.clone() })
     }
 
     /// Where it came from; empty for a text.
@@ -109,9 +157,23 @@ impl Input {
         &self.reading
     }
 
-    /// What the reader made of it.
-    pub fn loaded(&self) -> &Arc<Loaded> {
-        &self.loaded
+    /// The model that the reader made of it; `None` of a program in a source language, whose model
+    /// depends on the question ([`crate::Job::prepare`]).
+    pub fn loaded(&self) -> Option<&Arc<Loaded>> {
+        match &self.content {
+            Content::Model(loaded) => Some(loaded),
+            #[cfg(feature = "c")]
+            Content::Code(_) => None,
+        }
+    }
+
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Returns the input with another content, such as one that was edited.
+    pub(crate) fn with(&self, content: Content) -> Input {
+        Input { content, ..self.clone() }
     }
 
     /// How long reading took.
@@ -122,17 +184,13 @@ impl Input {
     /// The same input with the values of threads' variables kept, if they are asked for and were
     /// not kept.
     pub(crate) fn with_exact_copies(&self) -> Result<Input, Error> {
+        let Content::Model(loaded) = &self.content else { return Ok(self.clone()) };
         if self.reading.exact_copies {
             return Ok(self.clone());
         }
         let began = Instant::now();
         let reading = Reading { exact_copies: true, ..self.reading };
-        let loaded = read(Source::clone(&self.loaded.source), self.loaded.format, &reading)?;
-        Ok(Input {
-            path: self.path.clone(),
-            reading,
-            loaded: Arc::new(loaded),
-            took: self.took + began.elapsed(),
-        })
+        let content = Content::Model(Arc::new(read(Source::clone(&loaded.source), loaded.format, &reading)?));
+        Ok(Input { reading, content, took: self.took + began.elapsed(), ..self.clone() })
     }
 }

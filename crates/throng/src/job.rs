@@ -6,6 +6,7 @@
 
 mod bounds;
 mod cutoff;
+mod mutate;
 mod reach;
 
 pub use self::cutoff::CutoffMethod;
@@ -15,8 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "c")]
+use crate::code::{self, Posed};
 use crate::error::Error;
-use crate::input::Input;
+use crate::input::{Content, Input};
 use crate::outcome::{Outcome, Phases, Subject};
 use crate::vacuity::vacuous;
 use throng_check::certificate::Document;
@@ -30,6 +33,7 @@ use throng_lang::load::Loaded;
 use throng_lang::question::{PosedProblem, Question, SourceDiagnostic};
 use throng_lang::source::Source;
 use throng_lang::vocabulary::Vocabulary;
+use throng_model::assumption::Assumption;
 use throng_model::limits::{Limits, memory_in_use, peak_memory};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Unknown, Verdict};
@@ -75,6 +79,20 @@ pub enum Property {
     Invariant(String),
     /// No configuration like this is reached: `s|l,l` of systems, `x=1 | L: a=0, M` of programs.
     Never(String),
+    /// Source code: no two threads are about to access the same memory, one of them to write it,
+    /// not both atomically.
+    NoDataRace,
+    /// Source code: no computation with signed integers overflows, divides by zero or shifts too
+    /// far.
+    NoOverflow,
+    /// Source code: no thread releases a lock that it does not hold, no lock is destroyed while it
+    /// is held.
+    NoLockMisuse,
+    /// Source code: nothing is accessed outside of live objects, and nothing is freed twice.
+    MemorySafe,
+    /// Source code: no assertion fails, which need not be said unless another kind of failure is
+    /// asked for.
+    Assertions,
 }
 
 /// Where an input starts.
@@ -87,6 +105,8 @@ pub enum Start {
     AnyNumber,
     /// Systems: `s|l,l/u,u`, threads in l and l, any number in u and u.
     Configuration(String),
+    /// Source code: any number of threads each call one of these functions, and `main` is not run.
+    Entries(Vec<String>),
 }
 
 /// A question about an input, and how to search for the answer.
@@ -116,8 +136,8 @@ pub struct Job<'a> {
     pub(crate) watch: &'a dyn Watch,
     pub(crate) checks: bool,
     strict: bool,
-    /// Why what is reached is not known, whatever a search finds.
-    doubt: Option<Unknown>,
+    /// Proofs that can be written as a certificate are preferred.
+    pub(crate) certifiable: bool,
     /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and
     /// [`Job::cutoff`].
     prepared: [OnceLock<Result<Prepared, Error>>; 2],
@@ -134,8 +154,11 @@ pub struct Prepared {
     left_out: Vec<(String, String)>,
     /// The input, read as the question needs it.
     input: Option<Input>,
-    /// The text behind the problem, if it was read by another reader.
+    /// The text behind a problem that was not read from an input.
     source: Option<Arc<Source>>,
+    /// The program in a source language behind the problem.
+    #[cfg(feature = "c")]
+    pub(crate) posed: Option<Arc<Posed>>,
     took: Duration,
 }
 
@@ -143,23 +166,58 @@ impl Prepared {
     /// What a certificate of an answer is about, unless the problem was not read from an input.
     pub fn origin(&self) -> Option<Origin<'_>> {
         let input = self.input.as_ref()?;
-        Some(Origin { loaded: input.loaded(), reading: input.reading(), problem: &self.problem })
+        Some(Origin { loaded: input.loaded()?, reading: input.reading(), problem: &self.problem })
     }
 
-    /// What the reader made of the input.
+    /// The model that the reader made of the input, unless it is in a source language.
     pub fn loaded(&self) -> Option<&Arc<Loaded>> {
-        self.input.as_ref().map(Input::loaded)
+        self.input.as_ref().and_then(Input::loaded)
+    }
+
+    /// What the reader of a source language takes for granted or leaves open.
+    pub fn notes(&self) -> &[Assumption] {
+        #[cfg(feature = "c")]
+        if let Some(posed) = &self.posed {
+            return posed.notes();
+        }
+        &[]
+    }
+
+    /// A program in a source language as it is executed: calls inlined, every access written out.
+    #[cfg(feature = "c")]
+    pub fn goto(&self) -> Option<String> {
+        self.posed.as_ref().map(|posed| posed.print())
+    }
+
+    /// The control-flow graph of a program in a source language, for Graphviz.
+    #[cfg(feature = "c")]
+    pub fn flow(&self) -> Option<String> {
+        self.posed.as_ref().map(|posed| posed.dot())
+    }
+
+    /// The Boolean program at the end of the predicate abstraction of a program in a source
+    /// language; `round` hears of each round.
+    #[cfg(feature = "c")]
+    pub fn abstraction(&self, limits: &Limits, round: &mut dyn FnMut(&str)) -> Option<Result<String, Error>> {
+        self.posed.as_ref().map(|posed| posed.abstraction(limits, round))
+    }
+
+    /// Why what is reached is not known, whatever a search finds.
+    fn doubt(&self) -> Option<Unknown> {
+        #[cfg(feature = "c")]
+        if let Some(posed) = &self.posed {
+            return posed.doubt();
+        }
+        None
     }
 
     /// What reports say about it.
     pub(crate) fn subject(&self, vocabulary: &'static Vocabulary) -> Subject {
         match &self.input {
             None => Subject { source: self.source.clone(), format: None, vocabulary },
-            Some(input) => Subject {
-                source: Some(input.loaded().source.clone()),
-                format: Some(input.format()),
-                vocabulary,
-            },
+            Some(input) => {
+                Subject { source: Some(input.source().clone()), format: Some(input.format()), vocabulary }
+            }
         }
     }
 }
@@ -174,7 +232,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
-            doubt: None,
+            certifiable: false,
             prepared: Default::default(),
         }
     }
@@ -187,6 +245,8 @@ impl<'a> Job<'a> {
             left_out: Vec::new(),
             input: None,
             source: None,
+            #[cfg(feature = "c")]
+            posed: None,
             took: Duration::ZERO,
         };
         let ready = || OnceLock::from(Ok(prepared.clone()));
@@ -197,7 +257,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
-            doubt: None,
+            certifiable: false,
             prepared: [ready(), ready()],
         }
     }
@@ -210,15 +270,9 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// The model leaves out, for this reason, some of what the subject of a problem of [`Job::of`]
-    /// can do: neither [`Job::reach`] nor [`Job::cutoff`] has an answer then.
-    pub fn doubted(self, why: Unknown) -> Job<'a> {
-        Job { doubt: Some(why), ..self }
-    }
-
     /// `Err` if what is reached is not known, whatever a search finds.
     fn check_doubt(&self) -> Result<(), Unknown> {
-        self.doubt.clone().map_or(Ok(()), Err)
+        self.prepare_listing().ok().and_then(Prepared::doubt).map_or(Ok(()), Err)
     }
 
     /// Replaces the whole question.
@@ -243,6 +297,11 @@ impl<'a> Job<'a> {
             Property::NeverStuckAt(place) => question.stuck.push(place),
             Property::Invariant(text) => question.invariants.push(text),
             Property::Never(text) => question.targets.push(text),
+            Property::NoDataRace => question.code.data_race = true,
+            Property::NoOverflow => question.code.overflow = true,
+            Property::NoLockMisuse => question.code.locks = true,
+            Property::MemorySafe => question.code.memory_safety = true,
+            Property::Assertions => question.code.assertions = true,
         }
         self.question(question)
     }
@@ -292,14 +351,47 @@ impl<'a> Job<'a> {
         self.property(Property::Never(configuration.into()))
     }
 
+    /// Source code: no two threads are about to access the same memory, one of them to write it.
+    pub fn no_data_race(self) -> Job<'a> {
+        self.property(Property::NoDataRace)
+    }
+
+    /// Source code: no computation with signed integers overflows.
+    pub fn no_overflow(self) -> Job<'a> {
+        self.property(Property::NoOverflow)
+    }
+
+    /// Source code: no lock is misused.
+    pub fn no_lock_misuse(self) -> Job<'a> {
+        self.property(Property::NoLockMisuse)
+    }
+
+    /// Source code: no memory error.
+    pub fn memory_safe(self) -> Job<'a> {
+        self.property(Property::MemorySafe)
+    }
+
+    /// Source code: no assertion fails, asked beside other kinds of failure.
+    pub fn assertions(self) -> Job<'a> {
+        self.property(Property::Assertions)
+    }
+
+    /// Source code: any number of threads each call this function, and `main` is not run.
+    pub fn entry(self, function: &str) -> Job<'a> {
+        let mut entries = self.question.code.entries.clone();
+        entries.push(function.into());
+        self.start(Start::Entries(entries))
+    }
+
     /// Where to start.
     pub fn start(self, start: Start) -> Job<'a> {
-        let initial = match start {
-            Start::Threads(n) => n.to_string(),
-            Start::AnyNumber => "any".into(),
-            Start::Configuration(text) => text,
-        };
-        let question = Question { initial: Some(initial), ..self.question.clone() };
+        let mut question = self.question.clone();
+        match start {
+            Start::Threads(n) => question.initial = Some(n.to_string()),
+            Start::AnyNumber => question.initial = Some("any".into()),
+            Start::Configuration(text) => question.initial = Some(text),
+            Start::Entries(functions) => question.code.entries = functions,
+        }
         self.question(question)
     }
 
@@ -342,9 +434,25 @@ impl<'a> Job<'a> {
         Job { strict: true, ..self }
     }
 
+    /// Prefers proofs that [`Outcome::certificate`] can write down: evidence found with partial
+    /// orders is none.
+    pub fn certifiable(mut self) -> Job<'a> {
+        self.settings.partial_order = false;
+        Job { certifiable: true, ..self }
+    }
+
+    /// How messages name what can be set.
+    pub(crate) fn names(&self) -> &'static Vocabulary {
+        self.question.vocabulary
+    }
+
     /// The file of properties that the question reads, if it does.
     pub fn property_file(&self) -> Option<PathBuf> {
-        self.input.as_ref().and_then(|input| self.question.property_file(input.loaded(), input.path()))
+        let input = self.input.as_ref()?;
+        match input.loaded() {
+            Some(loaded) => self.question.property_file(loaded, input.path()),
+            None => self.question.code.property.clone(),
+        }
     }
 
     /// The problem that [`Job::check`] answers, or what is wrong with the question.
@@ -362,30 +470,75 @@ impl<'a> Job<'a> {
         let began = Instant::now();
         let question =
             Question { may_lack_target: listing || self.question.may_lack_target, ..self.question.clone() };
-        let asked = question.with_annotations(input.loaded())?;
+        let loaded = match input.content() {
+            Content::Model(loaded) => loaded,
+            #[cfg(feature = "c")]
+            Content::Code(code) => {
+                let (posed, warnings) = code.ask(&question)?;
+                return Ok(Prepared {
+                    problem: posed.problem.clone(),
+                    warnings,
+                    left_out: Vec::new(),
+                    input: Some(input.clone()),
+                    source: None,
+                    posed: Some(Arc::new(posed)),
+                    took: input.took() + began.elapsed(),
+                });
+            }
+        };
+        let asked = question.with_annotations(loaded)?;
         let exact = listing || asked.reading(*input.reading()).exact_copies;
-        let input = if exact { input.with_exact_copies()? } else { input.clone() };
-        let PosedProblem { problem, warnings, left_out } = question.pose(input.loaded(), input.path())?;
-        let took = self.input.as_ref().map_or(Duration::ZERO, Input::took) + began.elapsed();
-        Ok(Prepared { problem, warnings, left_out, input: Some(input), source: None, took })
-    }
-
-    /// Answers with another form of the same problem.
-    #[doc(hidden)]
-    pub fn rewritten(self, rewrite: impl FnOnce(&Problem) -> Problem) -> Result<Job<'a>, Error> {
-        let mut prepared = self.prepare()?.clone();
-        prepared.problem = rewrite(&prepared.problem);
-        Ok(Job { prepared: [OnceLock::from(Ok(prepared)), OnceLock::new()], ..self })
+        let read = if exact { input.with_exact_copies()? } else { input.clone() };
+        let PosedProblem { problem, warnings, left_out } =
+            question.pose(read.loaded().unwrap_or(loaded), read.path())?;
+        Ok(Prepared {
+            problem,
+            warnings,
+            left_out,
+            input: Some(read),
+            source: None,
+            #[cfg(feature = "c")]
+            posed: None,
+            took: input.took() + began.elapsed(),
+        })
     }
 
     /// Searches with an engine of Throng, then checks the evidence. Running into a limit is an
     /// outcome, not an error.
     pub fn check(&self, engine: Engine, limits: &Limits) -> Result<Outcome, Error> {
-        self.check_by(&*engine.build(&self.settings), limits)
+        #[cfg(feature = "c")]
+        if let Some(outcome) = self.check_code(code::Search::Engine(engine), limits)? {
+            return Ok(outcome);
+        }
+        self.search(&*engine.build(&self.settings), limits)
     }
 
     /// The same with any engine, such as your own. Its evidence is checked, too.
     pub fn check_by(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
+        #[cfg(feature = "c")]
+        if let Some(outcome) = self.check_code(code::Search::Own(engine), limits)? {
+            return Ok(outcome);
+        }
+        self.search(engine, limits)
+    }
+
+    /// Answers about a program in a source language, whose provers know more than its model.
+    #[cfg(feature = "c")]
+    fn check_code(&self, search: code::Search<'_>, limits: &Limits) -> Result<Option<Outcome>, Error> {
+        let prepared = self.prepare()?;
+        let (Some(posed), Some(input)) = (&prepared.posed, &prepared.input) else { return Ok(None) };
+        if self.strict {
+            let why = "a strict proof is not defined for C: which assertions, locks and atomic sections a proof depends on is what mutants show";
+            return Err(Error::Unsuitable(why.into()));
+        }
+        let mut outcome = code::check(self, posed, search, limits)?;
+        outcome.phases.reading = prepared.took;
+        outcome.warnings = input.warnings().chain(prepared.warnings.iter().cloned()).collect();
+        outcome.subject = prepared.subject(self.question.vocabulary);
+        Ok(Some(outcome))
+    }
+
+    fn search(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
         let prepared = self.prepare()?;
         room_for_the_start(&prepared.problem)?;
         let limits = &limits.clone().jobs(self.settings.jobs);
@@ -419,9 +572,9 @@ impl<'a> Job<'a> {
             Ok(answer)
         };
         let (mut problem, mut answer) = bounds::answer(&asked, limits, &mut run)?;
-        for found in found {
-            problem.targets.iter_mut().filter(|t| t.name == found.name).for_each(|t| *t = found.clone());
-        }
+        // With the configuration that was found, for people.
+        let all_of = problem.targets.iter_mut().filter(|target| target.is_about_all_threads());
+        all_of.zip(found).for_each(|(target, found)| *target = found);
         leave_out(&prepared.left_out, &mut problem, &mut answer);
         let phases = Phases {
             reading: prepared.took,
@@ -443,6 +596,9 @@ impl<'a> Job<'a> {
             warnings,
             vacuous,
             assumptions: Vec::new(),
+            remarks: Vec::new(),
+            #[cfg(feature = "c")]
+            answered: None,
             memory_model: None,
             most_threads: None,
             certificate: None,
@@ -470,7 +626,7 @@ impl<'a> Job<'a> {
             "symbolic" => Method::Symbolic,
             _ => Method::Search,
         };
-        let refused = matches!(engine, "backward" | "pdr" | "karp-miller" | "guided" | "distributed");
+        let refused = matches!(engine, "backward" | "karp-miller" | "guided" | "distributed");
         let (most, watch) = (self.settings.max_threads, self.watch);
         let mut found = if refused {
             let (what, prover) =
@@ -524,15 +680,40 @@ impl<'a> Job<'a> {
         let Question { targets, prop, error_labels, mutex, at_most, never, races, stuck, invariants, .. } =
             &self.question;
         let lists = [targets, error_labels, mutex, at_most, never, races, stuck, invariants];
-        let asks = self.question.deadlock || prop.is_some() || lists.iter().any(|list| !list.is_empty());
+        let asks = self.question.deadlock
+            || self.question.code != Default::default()
+            || prop.is_some()
+            || lists.iter().any(|list| !list.is_empty());
         certificate.targets.is_empty() && certificate.cutoff.is_some() && !asks
     }
 
     /// Whether a certificate is valid for the question that it states itself, which need not be
     /// this one.
     pub fn certify_as_stated(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
-        let input = self.input.as_ref().ok_or_else(no_input)?;
-        Ok(certify(&Asked::Own(input.loaded()), certificate, limits)?)
+        let loaded = self.input.as_ref().and_then(Input::loaded).ok_or_else(no_input)?;
+        Ok(certify(&Asked::Own(loaded), certificate, limits)?)
+    }
+
+    /// Whether a file that was written as a certificate answers this question and is valid, in
+    /// whatever format the input's language has. What is not accepted is [`Error::NotCertified`].
+    pub fn certify_file(&self, bytes: &[u8], limits: &Limits) -> Result<Certified, Error> {
+        #[cfg(feature = "c")]
+        if let Some(Content::Code(_)) = self.input.as_ref().map(Input::content)
+            && let Some(posed) = &self.prepare()?.posed
+        {
+            return Ok(code::certify(posed, bytes, limits)?);
+        }
+        self.certify(&throng_check::certify::read(bytes)?, limits)
+    }
+
+    /// Whether a run follows a violation witness of SV-COMP in YAML; `program`: the bytes of the
+    /// file that the witness is about. If not, [`Error::NotCertified`] says why.
+    #[cfg(feature = "c")]
+    pub fn follow_witness(&self, program: &[u8], witness: &[u8]) -> Result<(), Error> {
+        match &self.prepare()?.posed {
+            Some(posed) => Ok(code::follow(posed, program, witness)?),
+            None => Err(Error::Unsuitable("witnesses are about programs in C".into())),
+        }
     }
 }
 
@@ -543,9 +724,9 @@ fn no_input() -> Error {
 /// Runs a search; the model stops with the limits, too.
 pub(crate) fn obeying<T>(problem: &Problem, limits: &Limits, search: impl FnOnce() -> T) -> T {
     let watched = limits.clone();
-    problem.model.obey(Some(Arc::new(move || watched.check().is_err())));
+    problem.model.set_stop_check(Some(Arc::new(move || watched.check().is_err())));
     let found = search();
-    problem.model.obey(None);
+    problem.model.set_stop_check(None);
     found
 }
 

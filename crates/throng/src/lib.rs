@@ -87,6 +87,8 @@
 //! checker nothing about either. [`Question`] turns what a user asks into a
 //! [`model::problem::Problem`]; [`Job`] puts the parts together.
 
+#[cfg(feature = "c")]
+mod code;
 mod covering;
 mod error;
 mod input;
@@ -148,16 +150,20 @@ pub mod model {
     };
 }
 
+#[cfg(feature = "c")]
+pub use code::{Compiling, Replay, WitnessOf};
 pub use error::Error;
 pub use input::Input;
 pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
-pub use outcome::{MemoryModel, Outcome, Phases, Status, Written};
+pub use outcome::{MemoryModel, Outcome, Phases, Remark, Status, Written};
 pub use report::cutoff::CutoffOutcome;
 pub use report::reach::ReachOutcome;
 pub use report::text::Options as TextOptions;
 pub use throng_engine::cutoff::{Closed, Cutoff, Level, ThreadState};
 pub use throng_engine::{Answer, Engine, Progress, Settings, Statistics, Watch};
 pub use throng_lang::load::{Format, Reading};
-pub use throng_lang::question::{Question, SourceDiagnostic};
+pub use throng_lang::mutant::Mutant;
+pub use throng_lang::question::{CodeQuestion, Question, SourceDiagnostic};
+pub use throng_model::assumption::Assumption;
 pub use throng_model::limits::Limits;
 pub use throng_model::problem::Bound;

@@ -1,22 +1,32 @@
 //! What a check found out, and how it is shown.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+#[cfg(feature = "c")]
+use crate::code::{self, Answered};
+use crate::job::Prepared;
 use crate::report::{json, sarif, text};
 use crate::switches::{MOST_LOOKS, fewest_switches};
 use serde::Serialize;
+use throng_check::certificate::shrink;
+use throng_check::certificate::write::{Origin, document, write};
 use throng_check::rules;
 use throng_engine::Answer;
 use throng_lang::load::Format;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
 use throng_lang::vocabulary::Vocabulary;
+use throng_model::assumption::Assumption;
 use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
 use throng_model::problem::{Asks, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
+
+/// How long smaller evidence is looked for before it is written down.
+const SHRINKING: Duration = Duration::from_secs(2);
 
 /// What other threads may see of the accesses of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -31,6 +41,26 @@ impl fmt::Display for MemoryModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MemoryModel::Sequential => f.write_str("sequential consistency"),
+        }
+    }
+}
+
+/// Something to say beside a verdict. Prints as a sentence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Remark {
+    /// What a round of the predicate abstraction did: a detail.
+    Round(String),
+    /// What came of the predicate abstraction.
+    Abstraction(String),
+    /// A lock was misused, which was not asked about: a warning.
+    Misuse(String),
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remark::Round(what) | Remark::Abstraction(what) | Remark::Misuse(what) => f.write_str(what),
         }
     }
 }
@@ -62,7 +92,9 @@ pub struct Outcome {
     /// that never hold. Not among the warnings.
     pub vacuous: Vec<SourceDiagnostic>,
     /// What the verdicts take for granted, in words.
-    pub assumptions: Vec<String>,
+    pub assumptions: Vec<Assumption>,
+    /// What to say beside the verdicts.
+    pub remarks: Vec<Remark>,
     /// The memory model that proofs are limited to, if they do not hold for all that the language
     /// allows.
     pub memory_model: Option<MemoryModel>,
@@ -76,6 +108,9 @@ pub struct Outcome {
     /// What describing the outcome may use: what the search and the check have left.
     pub(crate) limits: Limits,
     pub(crate) subject: Subject,
+    /// The answers about a program in a source language, each with its provers.
+    #[cfg(feature = "c")]
+    pub(crate) answered: Option<Arc<Answered>>,
     pub(crate) shown: OnceLock<Answer>,
 }
 
@@ -96,6 +131,11 @@ impl Subject {
 }
 
 impl Outcome {
+    /// What the verdicts take for granted, in words.
+    pub(crate) fn assumed(&self) -> Vec<String> {
+        self.assumptions.iter().map(Assumption::to_string).collect()
+    }
+
     /// All verdicts in one: unsafe if any is, else unknown if any is, else safe. That a sum reaches
     /// its largest value is an answer, no violation, and does not count.
     pub fn status(&self) -> Status {
@@ -190,6 +230,43 @@ impl Outcome {
         self.subject.format.map_or("thread", Format::unit)
     }
 
+    /// The verdicts with their evidence as a file for [`crate::Job::certify_file`]; `prepared`: the
+    /// question that was answered. `Err`: why there is nothing to write.
+    pub fn certificate(
+        &self,
+        prepared: &Prepared,
+        out: &mut dyn io::Write,
+    ) -> Result<io::Result<()>, String> {
+        #[cfg(feature = "c")]
+        if let Some(answered) = &self.answered {
+            return code::certificate(answered, self).map(|text| out.write_all(text.as_bytes()));
+        }
+        let origin = prepared.origin().ok_or("certificates are about inputs in files or texts")?;
+        let origin = Origin { problem: &self.problem, ..origin };
+        if self.answer.verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
+            return Err("nothing was decided".into());
+        }
+        // Not for longer than it takes to look at it.
+        let limits = Limits::none().timeout(SHRINKING);
+        let verdicts = shrink(origin.problem, &self.answer.verdicts, &limits);
+        let document = document(&origin, &verdicts)?;
+        Ok(write(&document, out))
+    }
+
+    /// The run as a C program that is forced through it with real threads; `None` if there is no
+    /// run, `Err` if it cannot be replayed.
+    #[cfg(feature = "c")]
+    pub fn replay(&self) -> Option<Result<code::Replay, String>> {
+        self.answered.as_deref().and_then(code::replay)
+    }
+
+    /// A witness of SV-COMP in YAML, or why there is none.
+    #[cfg(feature = "c")]
+    pub fn witness(&self, of: &code::WitnessOf<'_>) -> Result<String, String> {
+        let answered = self.answered.as_deref().ok_or("witnesses are about programs in C")?;
+        code::witness(answered, of)
+    }
+
     /// The report for people.
     pub fn text(&self, options: text::Options) -> String {
         text::write(self, options)
@@ -279,7 +356,7 @@ pub struct Written {
 
 /// Whether reaching a target is an answer and no violation: it shows the largest value of a sum.
 pub(crate) fn shows_value(target: &Target) -> bool {
-    target.formula.as_ref().is_some_and(|f| matches!(f.asks, Asks::Reaches(_)))
+    matches!(target.asks(), Some(Asks::Reaches(_)))
 }
 
 /// A verdict without its evidence.

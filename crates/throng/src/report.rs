@@ -1,5 +1,5 @@
-//! Answers for people and for programs: the verdicts of a run, with the question that was asked, in
-//! a form that [`text`] and [`json`] write down. Nothing here prints.
+//! Reports for people and for programs: the verdicts of a run with the question, which [`text`] and
+//! [`json`] write. Nothing here prints.
 
 pub(crate) mod advice;
 pub mod cutoff;
@@ -17,11 +17,12 @@ pub mod text;
 use std::time::Duration;
 
 use crate::outcome::Outcome;
+use throng_lang::load::Format;
 pub use throng_model::plural;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Certificate, Trace, Verdict};
 
-/// A thread bound in words.
+/// Returns a thread bound in words.
 pub fn bound_text(bound: Bound) -> String {
     match bound {
         Bound::Any => "any number".into(),
@@ -34,8 +35,8 @@ pub fn bound_text(bound: Bound) -> String {
     }
 }
 
-/// How many threads there may be, in words: the bound, unless none was asked for and the number
-/// never grows.
+/// Returns the number of threads in words: the bound, or the initial number if there is no bound
+/// and it never grows.
 pub fn threads_text(problem: &Problem) -> String {
     match (problem.bound, problem.fixed_threads()) {
         (Bound::Any, Some((least, most))) => format!("{}; no step adds any", range(least, most)),
@@ -43,12 +44,12 @@ pub fn threads_text(problem: &Problem) -> String {
     }
 }
 
-/// `2` or `2 to 3`
+/// Formats a range: `2` or `2 to 3`.
 fn range(least: u32, most: u32) -> String {
     if least == most { most.to_string() } else { format!("{least} to {most}") }
 }
 
-/// For how many threads, or tokens, a proof holds, as the first line says it.
+/// Returns for how many threads, or tokens, a proof holds, as stated on the first line.
 fn scope(problem: &Problem, unit: &str) -> String {
     match (problem.fixed_threads(), problem.bound) {
         (Some((1, 1)), _) => format!("with 1 {unit}"),
@@ -60,13 +61,12 @@ fn scope(problem: &Problem, unit: &str) -> String {
     }
 }
 
-/// How many threads there are at most at a time where a program starts them itself: known
-/// beforehand, or the largest number in a set of configurations that is proved to hold all that is
-/// reached.
+/// Returns the largest number of threads at a time where a program creates them itself: known
+/// beforehand, or taken from a proved set that contains every reachable configuration.
 fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     let Problem { initial, bound, model, .. } = &report.problem;
     let starts_them = model.spawns() && initial.iter().all(|family| family.any.is_empty());
-    if !starts_them || *bound != Bound::Any || report.subject.format.is_some() {
+    if !starts_them || *bound != Bound::Any || report.subject.format.is_some_and(|f| f != Format::C) {
         return None;
     }
     let seen = match verdict {
@@ -82,15 +82,15 @@ fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     }
 }
 
-/// The largest number of threads at a time, if a bound, the program or a proof says so; tokens of
-/// nets are not threads.
+/// Returns the largest number of threads at a time, if it follows from a bound, the program or a
+/// proof; tokens of nets are not threads.
 fn at_most(report: &Outcome) -> Option<u32> {
     let fixed = report.problem.fixed_threads().filter(|_| report.unit() == "thread").map(|(_, most)| most);
     let created = || report.answer.verdicts.iter().find_map(|v| most_created(report, v));
     report.problem.bound.threads().or(fixed).or_else(created)
 }
 
-/// How many threads a run has: at a time, and in all where these are more.
+/// Returns how many threads a run has: at a time, and in all if these are more.
 fn threads_of(report: &Outcome, trace: &Trace) -> String {
     let (most, all) = (trace.threads(), trace.threads_in_all());
     match report.unit() == "thread" && all > most {
@@ -99,7 +99,7 @@ fn threads_of(report: &Outcome, trace: &Trace) -> String {
     }
 }
 
-/// How many threads there may be, with what a proof has shown about that.
+/// Returns the number of threads in words, including what a proof has shown about it.
 fn all_threads(report: &Outcome) -> String {
     match report.answer.verdicts.iter().find_map(|v| most_created(report, v)) {
         Some(n) => format!("at most {n} at a time: the first one and those that the program creates"),
@@ -107,20 +107,20 @@ fn all_threads(report: &Outcome) -> String {
     }
 }
 
-/// For how many threads a verdict holds.
+/// Returns for how many threads a verdict holds.
 fn scope_of(report: &Outcome, verdict: &Verdict) -> String {
     let created = most_created(report, verdict)
         .map(|n| format!("for all threads that are created, at most {n} at a time"));
     match (created, report.memory_model) {
         (Some(threads), None) => threads,
-        // The model belongs on the first line, which is broken where it gets too long.
+        // The model belongs on the first line, which is wrapped if it gets too long.
         (Some(threads), Some(model)) => format!("under {model}, {threads}"),
         (None, None) => scope(&report.problem, report.unit()),
         (None, Some(model)) => format!("{}, under {model}", scope(&report.problem, report.unit())),
     }
 }
 
-/// Why a target has no verdict, and what is known all the same.
+/// Returns why a target has no verdict, and what is known nevertheless.
 fn reason(report: &Outcome, verdict: &Verdict) -> Option<String> {
     let Verdict::Unknown(why) = verdict else { return None };
     Some(match advice::established(report, why) {
@@ -129,7 +129,7 @@ fn reason(report: &Outcome, verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// What stands behind the name of a target: how it is reached, or for which numbers of threads it
+/// Returns the text after the name of a target: how it is reached, for which numbers of threads it
 /// is not, or why that is unknown.
 fn detail(report: &Outcome, verdict: &Verdict) -> String {
     match verdict {
@@ -141,7 +141,7 @@ fn detail(report: &Outcome, verdict: &Verdict) -> String {
     }
 }
 
-/// `7 ms`, `2.31 s`, `12 min 3 s`
+/// Formats a duration: `7 ms`, `2.31 s`, `12 min 3 s`.
 pub fn duration(time: Duration) -> String {
     match time.as_secs() {
         0 if time.as_millis() == 0 => "under 1 ms".into(),

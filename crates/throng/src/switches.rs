@@ -1,11 +1,10 @@
-//! The same run with fewer switches between threads: for people.
+//! Reordering of a run with fewer context switches, for people.
 //!
 //! Engines find runs that are short, not runs that are easy to follow: between two steps of one
-//! thread, others may move for no reason. Here the statements that each thread executes, and their
-//! order within the thread, stay; how the threads take turns is searched again, with the fewest
-//! switches first (A*, bounded below by the threads that still have to move). The result has as
-//! many steps, starts the same and ends in the target; the caller replays it with the checker as it
-//! does every run.
+//! thread, others may move for no reason. Here each thread executes the same statements in the same
+//! order; the interleaving is searched again, with the fewest switches first (A*, bounded below by
+//! the number of threads that still have to move). The result has as many steps, starts the same
+//! and ends in the target; the caller replays it with the checker like every run.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -19,27 +18,28 @@ use throng_model::thread_names::{Role, ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Trace};
 use throng_model::{Bystanders, Config, Edge, Incomplete, Local, Model, Shared, Step, semantics};
 
-/// How often a search may look at a thread, in every moment at those that may move, before it gives
-/// up, over all runs of an answer.
+/// Budget of the searches for all runs of an answer: the number of threads examined, counted for
+/// every moment.
 pub(crate) const MOST_LOOKS: usize = 80_000;
 
-/// With so many threads, a look at one of them counts twice: what follows is copied for all.
+/// Number of threads per unit of that budget in examining one of them: its successors are copied
+/// with all threads.
 const THREADS_PER_LOOK: usize = 16;
 
-/// A look at a thread is about this many units of work.
+/// Cost in ticks of examining a thread.
 const TICKS_PER_LOOK: u32 = 64;
 
-/// What one thread does: statements in order, each with the thread that it creates.
+/// The actions of one thread: statements in order, each with the thread that it creates.
 type Script = Vec<(Edge, Option<ThreadId>)>;
 
-/// How often another thread moves than the one before.
+/// Returns the number of switches between threads.
 fn turns(actors: &[usize]) -> usize {
     actors.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
-/// The run with the fewest switches among those in which each thread executes the same statements;
-/// `None` if that is this one, or if the search had to look more than `left` times, which it uses
-/// up, or a limit was reached.
+/// Returns the run with the fewest switches among those in which each thread executes the same
+/// statements. `None` if that is this run, if the search needs more than `left`, from which it is
+/// charged, or if a limit is reached.
 pub(crate) fn fewest_switches(
     problem: &Problem,
     target: &Target,
@@ -54,7 +54,8 @@ pub(crate) fn fewest_switches(
     if now <= least {
         return None;
     }
-    // No more threads at a time than the run has: that is the number beside the verdict.
+    // The reordered run must have no more threads at a time, because that number is stated beside
+    // the verdict.
     let bound = problem.bound.threads().unwrap_or(u32::MAX).min(trace.threads());
     let ticker = Ticker::new(limits);
     let mut search =
@@ -62,8 +63,9 @@ pub(crate) fn fewest_switches(
     search.run(trace, start, now, left)
 }
 
-/// What each thread does, which thread moves in each step, and where each thread starts; `None` if
-/// steps take several threads or none, as in nets, or if there are too many threads to name.
+/// Returns the script of each thread, the acting thread of each step, and the initial state of each
+/// thread. `None` if steps take several threads or none, as in nets, or if there are too many
+/// threads to name.
 #[expect(clippy::type_complexity, reason = "three lists that belong together for one caller")]
 fn scripts(problem: &Problem, trace: &Trace) -> Option<(Vec<Script>, Vec<usize>, Vec<Option<Local>>)> {
     let mut names = ThreadNames::new(&trace.start.threads)?;
@@ -91,8 +93,8 @@ fn scripts(problem: &Problem, trace: &Trace) -> Option<(Vec<Script>, Vec<usize>,
     Some((scripts, actors, places))
 }
 
-/// A moment of a run: the shared state, where each thread is and how far it is with its script, and
-/// which moved last.
+/// A moment of a run: the shared state, the local state and script position of each thread, and the
+/// thread that moved last.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Moment {
     shared: Shared,
@@ -107,7 +109,7 @@ impl Moment {
     }
 }
 
-/// How a moment was reached.
+/// The predecessor of a moment.
 struct Node {
     moment: Moment,
     switches: usize,
@@ -119,8 +121,8 @@ struct Search<'a> {
     target: &'a Target,
     scripts: Vec<Script>,
     bound: Option<u32>,
-    /// What the model says follows: asked once, as many moments have the same thread in the same
-    /// shared state.
+    /// The model's steps by thread state, cached because many moments have the same thread in the
+    /// same shared state.
     steps: FxHashMap<(Shared, Local), Rc<[Step]>>,
     ticker: Ticker<'a>,
 }
@@ -136,7 +138,7 @@ impl Search<'_> {
         let start = Moment { shared: trace.start.shared, done: vec![0; places.len()], places, last: None };
         let mut best: FxHashMap<Moment, usize> = FxHashMap::default();
         let mut nodes = vec![Node { moment: start, switches: 0, from: None }];
-        // Fewest switches first; among those, what came farthest.
+        // The fewest switches come first; among those, the most advanced moment.
         let mut queue = BinaryHeap::from([(Reverse(0), 0, Reverse(0))]);
         while let Some((_, depth, Reverse(at))) = queue.pop() {
             if depth == trace.steps.len() {
@@ -161,26 +163,27 @@ impl Search<'_> {
         None
     }
 
-    /// So many switches are needed at least: each thread that is not done has to move again.
+    /// Returns a lower bound of the number of switches: each thread that is not done has to move
+    /// again.
     fn at_least(&self, moment: &Moment) -> usize {
         let open = |t: usize| (moment.done[t] as usize) < self.scripts[t].len();
         (0..self.scripts.len()).filter(|&t| Some(t) != moment.last && open(t)).count()
     }
 
-    /// What a thread has still to do.
+    /// Returns the rest of a thread's script.
     fn rest(&self, now: &Moment, t: usize) -> &[(Edge, Option<ThreadId>)] {
         &self.scripts[t][now.done[t] as usize..]
     }
 
-    /// Whether another thread, which comes before this one, can take its place: what follows if
-    /// this one moves also follows, with the two exchanged, if that one does. Only of the thread
-    /// that moved last it matters which one it is.
+    /// Returns whether an earlier thread can replace this one: the successors by this thread then
+    /// equal those by the other, with the two exchanged. The identity of a thread matters only if
+    /// it moved last.
     fn has_twin(&self, now: &Moment, t: usize) -> bool {
         let same = |u: usize| now.places[u] == now.places[t] && self.rest(now, u) == self.rest(now, t);
         now.last != Some(t) && (0..t).any(|u| now.last != Some(u) && same(u))
     }
 
-    /// The steps of a thread.
+    /// Returns the steps of a thread.
     fn steps(&mut self, shared: Shared, l: Local) -> Rc<[Step]> {
         let model = &*self.problem.model;
         let listed = || {
@@ -191,7 +194,7 @@ impl Search<'_> {
         self.steps.entry((shared, l)).or_insert_with(listed).clone()
     }
 
-    /// What each thread's next statement can lead to; `None` if no more threads may be looked at.
+    /// Returns the successors by each thread's next statement; `None` if the budget is used up.
     fn next(&mut self, now: &Moment, left: &mut usize) -> Option<Vec<(Step, Moment)>> {
         let model = &*self.problem.model;
         let config = now.config();
@@ -225,8 +228,8 @@ impl Search<'_> {
         Some(found)
     }
 
-    /// After the thread itself has moved, and the new one is there; `None` if the step creates
-    /// another number of threads than it did.
+    /// Returns the moment after the thread itself has moved and the new one exists; `None` if the
+    /// step creates another number of threads than in the original run.
     fn moved(
         &self,
         now: &Moment,
@@ -273,7 +276,7 @@ impl Search<'_> {
     }
 }
 
-/// A signal: every way to wake one thread that waits; if none does, it is lost.
+/// Fires a signal, in every way to wake one waiting thread; if none waits, the signal is lost.
 fn woken(model: &dyn Model, t: usize, step: Step, after: Moment, found: &mut Vec<(Step, Moment)>) {
     let waiting = after.places.iter().enumerate().filter(|(other, _)| *other != t);
     let ways: Vec<(usize, Local)> =
@@ -318,8 +321,8 @@ mod tests {
             bound: Bound::Any,
             model: system.table.clone(),
         };
-        // One thread after another. In each of 16 moments that is the thread that moved last, or
-        // one of those that wait.
+        // The threads act one after another: in each of 16 moments the one that moved last, or one
+        // of those that wait.
         let mut left = 32;
         let trace = Trace { start, steps };
         let limits = Limits::none();

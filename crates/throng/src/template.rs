@@ -1,8 +1,8 @@
 //! Your own Rust type as a system of threads.
 //!
-//! Describe one thread: what the threads share, what each remembers, where it starts and which
-//! [`Move`]s it has. That is a [`Template`]. A [`System`] is any number of such threads; say what
-//! must never happen, and every engine answers, with evidence.
+//! Describe one thread: the state that threads share, the state of each thread, the start, and the
+//! [`Move`]s. That is a [`Template`]. A [`System`] is any number of such threads with properties;
+//! every engine can check it, with evidence.
 //!
 //! ```
 //! use throng::template::{Move, Start, System, Template};
@@ -40,12 +40,12 @@
 //! # How it works
 //!
 //! [`TemplateModel`] gives every value that occurs a number, and these numbers are the states of a
-//! [`throng_model::Model`]. Moves are asked for when an engine asks for steps. Backward search
-//! needs predecessors, which a function from states to moves cannot list; the first time they are
-//! asked for, every thread state that may occur is explored once ([`throng_model::singles`], at
-//! most [`TemplateModel::MOST`] of them) and its moves are indexed by where they lead. Steps
-//! between thread states that cannot occur are in no run, so nothing is lost. Types with more
-//! thread states than that keep forward engines.
+//! [`throng_model::Model`]. Moves are computed when an engine needs steps. Backward search needs
+//! predecessors, which a function from states to moves cannot list; when they are first needed,
+//! every thread state that may occur is explored once ([`throng_model::singles`], at most
+//! [`TemplateModel::MOST`] of them) and its moves are indexed by their targets. Steps between
+//! thread states that cannot occur are in no run, so nothing is lost. Types with more thread states
+//! can only be used with forward engines.
 
 mod inverse;
 mod model;
@@ -65,32 +65,32 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::Unknown;
 use throng_model::{Bag, Config, Local, Shared};
 
-/// What states may be: any data that can be compared, hashed and shown.
+/// The data that states consist of: anything that can be compared, hashed and shown.
 pub trait Value: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
 impl<T: Clone + Eq + Hash + Debug + Send + Sync + 'static> Value for T {}
 
-/// What one thread does. See the [module](self) for an example.
+/// The behaviour of one thread. See the [module](self) for an example.
 pub trait Template: Send + Sync + 'static {
-    /// What all threads share.
+    /// The state that all threads share.
     type Shared: Value;
-    /// What each thread remembers: where it is, and its variables.
+    /// The state of each thread: its program counter and its variables.
     type Local: Value;
 
-    /// Where the system starts.
+    /// Returns the initial states of the system.
     fn start(&self) -> Start<Self::Shared, Self::Local>;
 
-    /// What a thread at `local` can do in shared state `shared`; always the same, in the same
-    /// order.
+    /// Returns the moves of a thread at `local` in shared state `shared`; always the same ones, in
+    /// the same order.
     ///
-    /// No move means that it cannot go on for now. It may panic where no thread ever comes: that
-    /// none does is then proved, too, as a property of its own; a run that comes there shows the
-    /// state.
+    /// Without a move, the thread is blocked for now. The method may panic for states that no
+    /// thread reaches: that none does is then proved as a property of its own, and a run to such a
+    /// state is shown otherwise.
     fn moves(&self, shared: &Self::Shared, local: &Self::Local) -> Vec<Move<Self::Shared, Self::Local>>;
 }
 
-/// Where a system starts: one shared state, some threads, and states in which any number of further
-/// threads may start.
+/// The initial states of a system: one shared state, some threads, and states in which any number
+/// of further threads may start.
 #[derive(Clone, Debug)]
 pub struct Start<S, L> {
     shared: S,
@@ -99,23 +99,23 @@ pub struct Start<S, L> {
 }
 
 impl<S, L> Start<S, L> {
-    /// Any number of threads, all at `local`.
+    /// Starts with any number of threads, all at `local`.
     pub fn any(shared: S, local: L) -> Start<S, L> {
         Start { shared, threads: Vec::new(), any: vec![local] }
     }
 
-    /// These threads.
+    /// Starts with these threads.
     pub fn exactly(shared: S, threads: impl IntoIterator<Item = L>) -> Start<S, L> {
         Start { shared, threads: threads.into_iter().collect(), any: Vec::new() }
     }
 
-    /// And one more thread at `local`.
+    /// Adds one thread at `local`.
     pub fn and(mut self, local: L) -> Start<S, L> {
         self.threads.push(local);
         self
     }
 
-    /// And any number of threads at `local`.
+    /// Adds any number of threads at `local`.
     pub fn and_any(mut self, local: L) -> Start<S, L> {
         self.any.push(local);
         self
@@ -123,7 +123,7 @@ impl<S, L> Start<S, L> {
 }
 
 impl<S: Debug, L: Debug> Start<S, L> {
-    /// For people.
+    /// Returns a description for people.
     fn text(&self) -> String {
         let some = self.threads.iter().map(|l| format!("1 thread at {l:?}"));
         let any = self.any.iter().map(|l| format!("any number of threads at {l:?}"));
@@ -132,10 +132,10 @@ impl<S: Debug, L: Debug> Start<S, L> {
     }
 }
 
-/// What a broadcast does to a bystander.
+/// The effect of a broadcast on a bystander.
 type Carry<L> = Arc<dyn Fn(&L) -> L + Send + Sync>;
 
-/// One step of a thread, in one indivisible moment.
+/// One indivisible step of a thread.
 #[derive(Clone)]
 pub struct Move<S, L> {
     name: Cow<'static, str>,
@@ -147,12 +147,12 @@ pub struct Move<S, L> {
 }
 
 impl<S, L> Move<S, L> {
-    /// The thread goes to `local`, and the shared state becomes `shared`.
+    /// Moves the thread to `local`, and sets the shared state to `shared`.
     pub fn to(shared: S, local: L) -> Move<S, L> {
         Move { becomes: vec![local], ..Move::exit(shared) }
     }
 
-    /// The thread ends, and the shared state becomes `shared`.
+    /// Ends the thread, and sets the shared state to `shared`.
     pub fn exit(shared: S) -> Move<S, L> {
         Move {
             name: Cow::Borrowed("move"),
@@ -164,38 +164,38 @@ impl<S, L> Move<S, L> {
         }
     }
 
-    /// What traces call it.
+    /// Sets the name of the move in traces.
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Move<S, L> {
         Move { name: name.into(), ..self }
     }
 
-    /// Starts a thread at `local`.
+    /// Creates a thread at `local`.
     pub fn spawning(mut self, local: L) -> Move<S, L> {
         self.starts.push(local);
         self
     }
 
-    /// Needs another thread at `partner`, which goes to `becomes` in the same moment (a
+    /// Requires another thread at `partner`, which goes to `becomes` in the same step (a
     /// rendezvous).
     ///
-    /// List it among the moves of one of the two only.
+    /// List the move for only one of the two threads.
     pub fn with(mut self, partner: L, becomes: L) -> Move<S, L> {
         self.partners.push(partner);
         self.becomes.push(becomes);
         self
     }
 
-    /// Takes every other thread from wherever it is, `l`, to `carry(&l)` (a broadcast). Partners
-    /// and new threads are not carried.
+    /// Moves every other thread from its local state `l` to `carry(&l)` (a broadcast). Partners and
+    /// new threads are not moved.
     pub fn carrying(self, carry: impl Fn(&L) -> L + Send + Sync + 'static) -> Move<S, L> {
         Move { carry: Some(Arc::new(carry)), ..self }
     }
 }
 
-/// The property that is added where `moves` panics for a thread state that may occur.
+/// The name of the property that is added if `moves` panics for a thread state that may occur.
 const NO_PANIC: &str = "`moves` does not panic";
 
-/// What must never happen.
+/// A condition that must never hold.
 enum Never<S, L> {
     Shared(BadShared<S>),
     One(BadThread<S, L>),
@@ -203,14 +203,14 @@ enum Never<S, L> {
     Exactly(S, Vec<L>),
 }
 
-/// A name and what it forbids.
+/// The name of a property and its condition.
 type Forbidden<S, L> = (String, Never<S, L>);
 
 type BadShared<S> = Box<dyn Fn(&S) -> bool>;
 type BadThread<S, L> = Box<dyn Fn(&S, &L) -> bool>;
 type BadPair<S, L> = Box<dyn Fn(&S, &L, &L) -> bool>;
 
-/// Any number of threads of one template, and what must never happen to them.
+/// Any number of threads of one template, and properties of them.
 pub struct System<T: Template> {
     model: Arc<TemplateModel<T>>,
     bound: Bound,
@@ -218,27 +218,27 @@ pub struct System<T: Template> {
 }
 
 impl<T: Template> System<T> {
-    /// Threads of this template; nothing is forbidden yet.
+    /// Creates a system of threads of this template, without properties.
     pub fn new(template: T) -> System<T> {
         System { model: Arc::new(TemplateModel::new(template)), bound: Bound::Any, nevers: Vec::new() }
     }
 
-    /// At most `n` threads at any time; at the bound, moves start no thread.
+    /// Allows at most `n` threads at any time; at the bound, moves create no thread.
     pub fn threads(self, n: u32) -> System<T> {
         System { bound: Bound::Threads(n), ..self }
     }
 
-    /// The shared state must never be so.
+    /// Forbids shared states.
     pub fn never_shared(self, name: &str, bad: impl Fn(&T::Shared) -> bool + 'static) -> System<T> {
         self.forbid(name, Never::Shared(Box::new(bad)))
     }
 
-    /// No thread may ever be so: an assertion.
+    /// Forbids thread states: an assertion.
     pub fn never(self, name: &str, bad: impl Fn(&T::Shared, &T::Local) -> bool + 'static) -> System<T> {
         self.forbid(name, Never::One(Box::new(bad)))
     }
 
-    /// No two threads may ever be so at the same time, in this order or the other.
+    /// Forbids pairs of threads at the same time, in either order.
     pub fn never_two(
         self,
         name: &str,
@@ -247,9 +247,9 @@ impl<T: Template> System<T> {
         self.forbid(name, Never::Two(Box::new(bad)))
     }
 
-    /// These threads, and perhaps more, must never be together in this shared state. Unlike the
-    /// other properties this one needs no list of all thread states, so it can be asked about types
-    /// that have too many.
+    /// Forbids configurations with this shared state and these threads, and perhaps more. Unlike
+    /// the other properties, this one needs no list of all thread states, so it also works for
+    /// types that have too many.
     pub fn never_together(
         self,
         name: &str,
@@ -264,21 +264,21 @@ impl<T: Template> System<T> {
         self
     }
 
-    /// The model that engines see.
+    /// Returns the model that engines use.
     pub fn model(&self) -> &Arc<TemplateModel<T>> {
         &self.model
     }
 
-    /// The question. A predicate is tried on every thread state that may occur; if these are too
-    /// many, that is the error.
+    /// Returns the verification problem. Predicates are evaluated on every thread state that may
+    /// occur; too many of these are an error.
     pub fn problem(&self) -> Result<Problem, Unknown> {
         let targets = self.nevers.iter().map(|(name, never)| {
             let configs = self.configs(never)?;
             Ok(Target::covering(name.clone(), configs))
         });
         let mut targets = targets.collect::<Result<Vec<_>, Unknown>>()?;
-        // What was found to be forbidden is all of it only if no thread comes where the template
-        // panics.
+        // The forbidden configurations found are all of them only if no thread reaches a state for
+        // which the template panics.
         let panicking = self.model.panicking();
         if !panicking.is_empty() {
             let configs = panicking.into_iter().map(|(s, l)| Config::new(s, Bag::one(l))).collect();
@@ -293,13 +293,13 @@ impl<T: Template> System<T> {
         })
     }
 
-    /// Answers the question with the default engine and without limits; for more control see
+    /// Decides the problem with the default engine and without limits; for more control see
     /// [`Job::of`].
     pub fn verify(&self) -> Result<Outcome, Error> {
         Job::of(self.problem()?).check(Engine::Auto, &Limits::none())
     }
 
-    /// The smallest configurations that are forbidden.
+    /// Returns the smallest forbidden configurations.
     fn configs(&self, never: &Never<T::Shared, T::Local>) -> Result<Vec<Config>, Unknown> {
         let model = &*self.model;
         if let Never::Exactly(s, threads) = never {
@@ -316,7 +316,7 @@ impl<T: Template> System<T> {
     }
 }
 
-/// The forbidden configurations in one shared state.
+/// Returns the forbidden configurations in one shared state.
 fn forbidden<S, L>(
     never: &Never<S, L>,
     s: Shared,
@@ -349,7 +349,7 @@ mod tests {
     use throng_dev::laws;
     use throng_model::Model;
 
-    /// A leader starts workers, meets one of them, and sends all of them home at the end.
+    /// A leader creates workers, meets one of them, and sends all of them home at the end.
     struct Team;
 
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -425,8 +425,8 @@ mod tests {
         assert!(tested > 100, "{tested}");
     }
 
-    /// A thread that is in turn; at another one's turn it says that this is impossible, which only
-    /// knows who forgets nothing.
+    /// A thread that takes turns with others. In another thread's turn it panics, because only an
+    /// abstraction that loses information reaches that state.
     struct Turns {
         last: u8,
     }
@@ -465,7 +465,31 @@ mod tests {
         );
     }
 
-    /// Counts for ever.
+    /// What a property is called is for people: nothing else is asked because of it.
+    #[test]
+    fn names_mean_nothing() {
+        for name in ["deadlock", "deadlock of C", "stuck Lead", "stuck ", "assertions", "mutex A", ""] {
+            let system = System::new(Team)
+                .never(name, |_, at| *at == At::Home)
+                .never_two(name, |_, a, b| (a, b) == (&At::Met, &At::Met));
+            for engine in [Engine::Auto, Engine::Backward, Engine::KarpMiller, Engine::Explicit] {
+                let bounded = system_of(&system, (engine == Engine::Explicit).then_some(3));
+                let outcome = Job::of(bounded).check(engine, &Limits::none()).unwrap();
+                let found: Vec<_> = outcome.answer.verdicts.iter().map(crate::outcome::Status::of).collect();
+                use crate::outcome::Status::{Safe, Unknown, Unsafe};
+                // Broadcasts are not for every engine.
+                let known = if engine == Engine::KarpMiller { [Unknown; 2] } else { [Unsafe, Safe] };
+                assert_eq!(found, known, "`{name}` by {}: {outcome}", engine.name());
+            }
+        }
+    }
+
+    fn system_of(system: &System<Team>, most: Option<u32>) -> Problem {
+        let problem = system.problem().unwrap();
+        Problem { bound: most.map_or(Bound::Any, Bound::Threads), ..problem }
+    }
+
+    /// Counts forever.
     struct Counter;
 
     impl Template for Counter {

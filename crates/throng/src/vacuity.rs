@@ -1,8 +1,8 @@
-//! Proofs that say less than they seem to: an assertion that no thread reaches holds, and so does
-//! everything behind an `assume` that never does.
+//! Proofs that are weaker than they seem: an assertion that no thread reaches holds, and so does
+//! everything after an `assume` that never holds.
 //!
-//! Read off the proof ([`crate::covering`]), so a warning is as certain as the verdict. What is not
-//! said may be vacuous all the same: the proof may describe more than can be reached.
+//! The warnings are derived from the proof ([`crate::covering`]), so each is as certain as the
+//! verdict. They are not complete: the proof may describe more than can be reached.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,17 +11,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::covering::Covering;
 use throng_lang::bp::program::program_of;
-use throng_lang::property::Together;
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Severity, Source, Span};
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem};
-use throng_model::stuck::STUCK;
+use throng_model::property::Property;
 use throng_model::verdict::{Unknown, Verdict};
 use throng_model::{Local, Model, Place, Shared};
 
-/// Warnings about what was proved of a program, as far as the limits allow looking for them;
-/// `strict`: also by a search of its own.
+/// Returns warnings about the proofs for a program, as far as the limits allow; with `strict`, also
+/// those found by a separate search.
 pub(crate) fn vacuous(
     problem: &Problem,
     verdicts: &[Verdict],
@@ -30,18 +29,18 @@ pub(crate) fn vacuous(
     limits: &Limits,
 ) -> Vec<SourceDiagnostic> {
     let model = &*problem.model;
-    let safe: Vec<&str> = problem
+    let safe: Vec<&Property> = problem
         .targets
         .iter()
         .zip(verdicts)
         .filter(|(_, v)| matches!(v, Verdict::Safe(_)))
-        .map(|(t, _)| t.name.as_str())
+        .filter_map(|(t, _)| t.property.as_deref())
         .collect();
     let (Some(source), Some(_), false) = (source, program_of(model), safe.is_empty()) else {
         return Vec::new();
     };
     let mut places = model.places();
-    let labels: BTreeSet<String> = safe.iter().flat_map(|name| labels(name)).collect();
+    let labels: BTreeSet<String> = safe.iter().flat_map(|property| labels(property)).collect();
     let is_asked = |p: &Place| is_assertion(p) || p.labels.iter().any(|l| labels.contains(l));
     places.retain(|p| is_asked(p) || is_assumption(p));
     if places.is_empty() {
@@ -49,7 +48,7 @@ pub(crate) fn vacuous(
     }
     let search = strict.then_some(limits);
     let Some(covering) = Covering::new(problem, verdicts, search) else { return Vec::new() };
-    let Ok(seen) = Seen::of(model, &covering, &places, limits) else { return Vec::new() };
+    let Ok(seen) = Coverage::of(model, &covering, &places, limits) else { return Vec::new() };
     let bound = match problem.bound {
         Bound::Any => String::new(),
         Bound::Threads(n) | Bound::Tokens(n) => format!(" with at most {n} threads"),
@@ -57,7 +56,7 @@ pub(crate) fn vacuous(
     let mut found = Vec::new();
     for place in &places {
         let at = (place.line, place.column);
-        if is_assertion(place) && safe.contains(&"assertions") && !seen.reached.contains(&at) {
+        if is_assertion(place) && safe.contains(&&Property::Assertions) && !seen.reached.contains(&at) {
             found.push((at, "W620", format!("proved, but no thread reaches this assertion{bound}")));
         } else if is_assumption(place) && seen.reached.contains(&at) && !seen.passed.contains(&at) {
             found.push((at, "W621", format!("no thread gets past this{bound}: its condition never holds")));
@@ -87,13 +86,13 @@ fn is_assertion(place: &Place) -> bool {
     argument(&place.text, "assert").is_some()
 }
 
-/// What stands behind a keyword; a name may begin like one.
+/// Returns the text after a keyword; a name may begin like a keyword.
 fn argument<'t>(text: &'t str, keyword: &str) -> Option<&'t str> {
     text.strip_prefix(keyword).filter(|rest| rest.starts_with(['(', ' ']))
 }
 
-/// `assume(0)` is how programs say that a thread stops. Starting a thread never waits, whatever the
-/// new thread does.
+/// Returns whether a statement is an assumption that should be satisfiable. `assume(0)` is how
+/// programs stop a thread, and starting a thread never waits, whatever the new thread does.
 fn is_assumption(place: &Place) -> bool {
     if argument(&place.text, "start_thread").is_some() {
         return false;
@@ -104,42 +103,34 @@ fn is_assumption(place: &Place) -> bool {
     }
 }
 
-/// The labels, and perhaps lines, that a target is about.
-fn labels(target: &str) -> Vec<String> {
-    type Reader = fn(&str) -> Result<Together, Diagnostic>;
-    let kinds: [(&str, Reader); 4] = [
-        ("mutex ", Together::exclusion),
-        ("at-most ", Together::at_most),
-        ("never ", Together::never),
-        (STUCK, Together::one_at),
-    ];
-    let asked = kinds.iter().find_map(|(kind, read)| read(target.strip_prefix(kind)?).ok());
-    let patterns = asked.into_iter().flat_map(|together| together.threads);
-    patterns.flat_map(|pattern| pattern.places).map(|place| place.text).collect()
+/// Returns the labels, and perhaps lines, of the threads that a property is about.
+fn labels(property: &Property) -> impl Iterator<Item = String> {
+    let patterns = property.together().into_iter().flat_map(|together| &together.threads);
+    patterns.flat_map(|pattern| &pattern.places).map(|place| place.text.clone())
 }
 
-/// Line and column of a statement.
+/// The line and column of a statement.
 type At = (u32, u32);
 
-/// Where threads may be, and past which assumptions they may get.
+/// The statements that threads may reach, and the assumptions that they may pass.
 #[derive(Default)]
-struct Seen {
+struct Coverage {
     reached: BTreeSet<At>,
     passed: BTreeSet<At>,
 }
 
-impl Seen {
-    /// Looks only until there is nothing left to warn about.
+impl Coverage {
+    /// Collects them until there is nothing left to warn about.
     fn of(
         model: &dyn Model,
         covering: &Covering,
         places: &[Place],
         limits: &Limits,
-    ) -> Result<Seen, Unknown> {
+    ) -> Result<Coverage, Unknown> {
         let mut ticker = Ticker::new(limits);
-        let mut seen = Seen::default();
+        let mut seen = Coverage::default();
         let mut open: BTreeSet<At> = places.iter().map(|p| (p.line, p.column)).collect();
-        // The beginning and the end of a started statement may be at the same position as the
+        // The beginning and the end of a started statement may have the same position as the
         // statement.
         let assumed: BTreeSet<At> =
             places.iter().filter(|p| is_assumption(p)).map(|p| (p.line, p.column)).collect();
@@ -164,7 +155,7 @@ impl Seen {
             }
             let Some(at) = assumption.filter(|at| open.contains(at)) else { continue };
             let mut steps = Vec::new();
-            // If not all steps were listed, one of the others may get past it.
+            // If not all steps were listed, a missing one may pass the assumption.
             if known.insert((s, l)) && (model.post(s, l, &mut steps).is_err() || !steps.is_empty()) {
                 seen.passed.insert(at);
                 open.remove(&at);
@@ -174,7 +165,7 @@ impl Seen {
     }
 }
 
-/// The rest of the line from a position on, without what is behind the statement.
+/// Returns the rest of the line from a position on, without what follows the statement.
 fn span(source: &Source, line: u32, column: u32) -> Span {
     let mut start = 0;
     let mut lines = source.text.split_inclusive('\n');

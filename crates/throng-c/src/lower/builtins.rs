@@ -4,200 +4,139 @@
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
-use super::{Lower, Result, Value, unsupported, wrong};
+use super::{Lower, Result, Symbol, Value, unsupported, wrong};
+use crate::library::special::{Allocate, INPUT, Meaning, PLAIN_BEGIN, special};
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 
 pub(super) type Args<'a> = &'a [Node<Expression>];
 
 impl<'a> Lower<'a> {
-    /// A call with a meaning of its own: `Some(result)`.
+    /// Lowers a call with a meaning of its own: `Some(result)`.
     pub(super) fn builtin(
         &mut self,
         name: &str,
         args: Args<'a>,
         span: Span,
     ) -> Result<Option<Option<Value>>> {
-        let defined = self.is_defined(name);
         let error = self.question.error_function.as_deref();
         if error == Some(name) {
             self.emit(Instr::Fail(Violation::Assertion, format!("{name} is called")));
             return Ok(Some(None));
         }
-        let special = matches!(
-            name,
-            "__VERIFIER_error"
-                | "reach_error"
-                | "__VERIFIER_atomic_begin"
-                | "__VERIFIER_atomic_end"
-                | "__CPROVER_atomic_begin"
-                | "__CPROVER_atomic_end"
-                | "__assert_fail"
-        );
-        if defined && !special {
-            return Ok(None);
-        }
-        let result = match name {
-            "__assert_fail" | "__assert_rtn" | "__assert" if error.is_some() => {
-                self.emit(Instr::Halt);
-                None
-            }
-            "__VERIFIER_error" | "reach_error" if error.is_some() => return Ok(None),
-            "__VERIFIER_error" | "reach_error" | "__assert_fail" | "__assert_rtn" | "__assert" => {
-                let what = match name {
-                    "__VERIFIER_error" | "reach_error" => format!("{name} is called"),
-                    _ => self.assertion(args),
-                };
-                self.emit(Instr::Fail(Violation::Assertion, what));
-                None
-            }
-            "assert" | "__CPROVER_assert" | "__VERIFIER_assert" | "unsafe_assert" => {
-                self.check(args, span, |s| match s.question.error_function {
-                    Some(_) => s.emit(Instr::Halt),
-                    None => {
-                        let what = s.assertion(args);
-                        s.emit(Instr::Fail(Violation::Assertion, what));
-                    }
-                })?;
-                None
-            }
-            "__VERIFIER_assume" | "__CPROVER_assume" | "assume" | "__builtin_assume" => {
-                self.check(args, span, |s| s.emit(Instr::Assume(Expr::Const(0))))?;
-                None
-            }
-            "__builtin_unreachable" => {
-                self.emit(Instr::Assume(Expr::Const(0)));
-                None
-            }
-            "abort" | "exit" | "_exit" | "_Exit" | "__builtin_trap" | "__builtin_abort" => {
+        let Some(meaning) = special(name, self.is_defined(name)) else { return Ok(None) };
+        let mut result = None;
+        match meaning {
+            Meaning::Error if error.is_some() => return Ok(None),
+            Meaning::Error => self.emit(Instr::Fail(Violation::Assertion, format!("{name} is called"))),
+            Meaning::FailedAssertion(n) => self.fail_assertion(args.get(n)),
+            Meaning::Assert => self.check(args, span, |s| s.fail_assertion(args.first()))?,
+            Meaning::Assume => self.check(args, span, |s| s.emit(Instr::Assume(Expr::Const(0))))?,
+            Meaning::Unreachable => self.emit(Instr::Assume(Expr::Const(0))),
+            Meaning::Halt => {
                 self.all(args)?;
                 self.emit(Instr::Halt);
-                None
             }
-            "__builtin_expect" => {
-                let v = self.arg(args, 0, span)?;
-                let v = self.convert(v, &Ty::Int(self.long()), span)?;
-                if args.iter().skip(1).any(|e| super::expressions::has_effects(&e.node)) {
-                    return unsupported(span, "`__builtin_expect` with a side effect");
-                }
-                Some(v)
-            }
-            // What else is constant depends on the optimiser.
-            "__builtin_constant_p" => {
-                if !args.first().is_some_and(|e| self.is_constant(e)) {
-                    return unsupported(span, "`__builtin_constant_p` of what is not a constant number");
-                }
-                Self::int_value(Expr::Const(1))
-            }
-            "__builtin_types_compatible_p"
-            | "__builtin_va_start"
-            | "__builtin_va_end"
-            | "__builtin_va_copy" => {
-                return unsupported(span, format!("`{name}`"));
-            }
-            "longjmp" | "_longjmp" | "siglongjmp" | "setjmp" | "_setjmp" | "__sigsetjmp" | "fork"
-            | "vfork" => {
-                return unsupported(span, format!("`{name}`"));
-            }
-            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
-                if name == "atomic_begin" {
+            Meaning::AtomicBegin => {
+                if name == PLAIN_BEGIN {
                     self.assume("`atomic_begin` and `atomic_end`, which have no body, begin and end an atomic section");
                 }
                 self.emit(Instr::AtomicBegin);
-                None
             }
-            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "atomic_end" => {
-                self.emit(Instr::AtomicEnd);
-                None
-            }
-            "malloc" | "calloc" | "__builtin_malloc" | "alloca" | "__builtin_alloca" => {
-                if name.ends_with("alloca") {
-                    self.assume(
-                        "arrays of computed size, and what `alloca` returns, are not used after their block",
-                    );
-                } else {
-                    self.assume("memory can be allocated");
-                }
-                let a = self.arg(args, 0, span)?;
-                let mut size = self.convert(a, &Ty::Int(PTR), span)?.expr;
-                if name == "calloc" {
-                    let b = self.arg(args, 1, span)?;
-                    let b = self.convert(b, &Ty::Int(PTR), span)?.expr;
-                    size = Expr::bin(BinOp::Mul, size, b, PTR);
-                }
-                let r = self.register(PTR, None);
-                self.emit(Instr::AtomicBegin);
-                self.emit(Instr::Alloc(r, size.clone()));
-                if name == "calloc" {
-                    self.set_bytes(&Expr::Reg(r), &Expr::Const(0), size);
-                }
-                self.emit(Instr::AtomicEnd);
-                Some(Value { expr: Expr::Reg(r), ty: Ty::ptr(Ty::Void) })
-            }
-            "free" => {
+            Meaning::AtomicEnd => self.emit(Instr::AtomicEnd),
+            Meaning::Allocate(what) => result = Some(self.allocate(what, args, span)?),
+            Meaning::Free => {
                 let a = self.arg(args, 0, span)?;
                 self.emit(Instr::Free(a.expr));
-                None
             }
-            "realloc" => return unsupported(span, "`realloc`"),
-            "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => self.scan(None, 0, args, span)?,
-            "fscanf" | "__isoc99_fscanf" | "__isoc23_fscanf" => {
-                self.arg(args, 0, span)?;
-                self.scan(None, 1, args, span)?
+            Meaning::Expect => {
+                let v = self.arg(args, 0, span)?;
+                result = Some(self.convert(v, &Ty::Int(self.long()), span)?);
+                if args.iter().skip(1).any(|e| super::expressions::has_effects(&e.node)) {
+                    return unsupported(span, "`__builtin_expect` with a side effect");
+                }
             }
-            "sscanf" | "__isoc99_sscanf" | "__isoc23_sscanf" => self.scan(Some(0), 1, args, span)?,
-            "strncpy"
-            | "strncat"
-            | "sprintf"
-            | "snprintf"
-            | "read"
-            | "fread"
-            | "fgets"
-            | "gets"
-            | "__VERIFIER_nondet_memory" => {
-                return unsupported(span, format!("`{name}`"));
+            // What else is constant depends on the optimiser.
+            Meaning::IsConstant => {
+                if !args.first().is_some_and(|e| self.is_constant(e)) {
+                    return unsupported(span, "`__builtin_constant_p` of what is not a constant number");
+                }
+                result = Self::int_value(Expr::Const(1));
             }
-            _ if name.starts_with("pthread_") => return self.pthread(&name["pthread_".len()..], args, span),
-            _ if name.starts_with("sem_") => return self.semaphore(name, args, span),
-            _ if name.starts_with("__atomic_") || name.starts_with("__sync_") => {
-                return self.atomic(name, args, span);
-            }
-            _ if name.starts_with("atomic_") => return self.standard_atomic(name, args, span),
-            _ if name.starts_with("__CPROVER_")
-                && (name.ends_with("predicate") || name.ends_with("_predicates")) =>
-            {
-                // Hints for another tool.
-                None
-            }
-            _ if name.starts_with("__VERIFIER_nondet_")
-                && !matches!(self.lookup(name), Some(super::Symbol::Function(_))) =>
-            {
-                let ty = match &name["__VERIFIER_nondet_".len()..] {
-                    "bool" | "_Bool" => Int { size: 1, signed: false, truth: true },
-                    "char" => Int::new(1, true),
-                    "uchar" | "u8" => Int::new(1, false),
-                    "short" => Int::new(2, true),
-                    "ushort" | "u16" => Int::new(2, false),
-                    "uint" | "unsigned" | "u32" => Int::new(4, false),
-                    "long" => self.long(),
-                    "longlong" => Int::new(8, true),
-                    "ulong" | "size_t" => self.size_type(),
-                    "ulonglong" | "pointer" => PTR,
-                    _ => INT,
-                };
-                let r = self.register(ty, None);
-                self.emit(Instr::Any(r));
-                Some(Value { expr: Expr::Reg(r), ty: Ty::Int(ty) })
-            }
-            _ => return self.byte_function(name, args, span),
-        };
+            Meaning::Scan(source) => result = self.scan(source, args, span)?,
+            Meaning::Bytes(function) => result = self.byte_function(function, name, args, span)?,
+            Meaning::Thread(function) => return self.thread_function(function, args, span),
+            Meaning::Atomic => return self.atomic(name, args, span),
+            Meaning::StandardAtomic => return self.standard_atomic(name, args, span),
+            Meaning::Input if matches!(self.lookup(name), Some(Symbol::Function(_))) => return Ok(None),
+            Meaning::Input => result = Some(self.input(&name[INPUT.len()..])),
+            Meaning::Hint => {}
+            Meaning::Refused => return unsupported(span, format!("`{name}`")),
+        }
         Ok(Some(result))
     }
 
-    /// What is said of an assertion that fails: `assert` of the C library passes its condition as
-    /// text.
-    fn assertion(&self, args: Args<'a>) -> String {
-        let condition = match args.first().map(|e| (&e.node, e.span)) {
+    /// Fails an assertion: that is an error, or ends the program if another error is asked about.
+    fn fail_assertion(&mut self, condition: Option<&'a Node<Expression>>) {
+        match self.question.error_function {
+            Some(_) => self.emit(Instr::Halt),
+            None => {
+                let what = self.assertion(condition);
+                self.emit(Instr::Fail(Violation::Assertion, what));
+            }
+        }
+    }
+
+    /// Allocates memory; the value is its address.
+    fn allocate(&mut self, what: Allocate, args: Args<'a>, span: Span) -> Result<Value> {
+        self.assume(match what {
+            Allocate::Block => {
+                "arrays of computed size, and what `alloca` returns, are not used after their block"
+            }
+            Allocate::Any | Allocate::Zeroed => "memory can be allocated",
+        });
+        let zeroed = what == Allocate::Zeroed;
+        let a = self.arg(args, 0, span)?;
+        let mut size = self.convert(a, &Ty::Int(PTR), span)?.expr;
+        if zeroed {
+            let b = self.arg(args, 1, span)?;
+            let b = self.convert(b, &Ty::Int(PTR), span)?.expr;
+            size = Expr::bin(BinOp::Mul, size, b, PTR);
+        }
+        let r = self.register(PTR, None);
+        self.emit(Instr::AtomicBegin);
+        self.emit(Instr::Alloc(r, size.clone()));
+        if zeroed {
+            self.set_bytes(&Expr::Reg(r), &Expr::Const(0), size);
+        }
+        self.emit(Instr::AtomicEnd);
+        Ok(Value { expr: Expr::Reg(r), ty: Ty::ptr(Ty::Void) })
+    }
+
+    /// Returns an input of the type with this name in SV-COMP.
+    fn input(&mut self, ty: &str) -> Value {
+        let ty = match ty {
+            "bool" | "_Bool" => Int { size: 1, signed: false, truth: true },
+            "char" => Int::new(1, true),
+            "uchar" | "u8" => Int::new(1, false),
+            "short" => Int::new(2, true),
+            "ushort" | "u16" => Int::new(2, false),
+            "uint" | "unsigned" | "u32" => Int::new(4, false),
+            "long" => self.long(),
+            "longlong" => Int::new(8, true),
+            "ulong" | "size_t" => self.size_type(),
+            "ulonglong" | "pointer" => PTR,
+            _ => INT,
+        };
+        let r = self.register(ty, None);
+        self.emit(Instr::Any(r));
+        Value { expr: Expr::Reg(r), ty: Ty::Int(ty) }
+    }
+
+    /// Returns what is said of an assertion that fails: `assert` of the C library passes its
+    /// condition as text.
+    fn assertion(&self, condition: Option<&'a Node<Expression>>) -> String {
+        let condition = match condition.map(|e| (&e.node, e.span)) {
             Some((Expression::StringLiteral(s), span)) => {
                 let bytes = super::literals::string_bytes(&s.node, span).unwrap_or_default();
                 String::from_utf8_lossy(&bytes).into_owned()
@@ -208,17 +147,17 @@ impl<'a> Lower<'a> {
         format!("the assertion `{}` fails", condition.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
-    /// `long`
+    /// Returns the type `long`.
     pub(super) fn long(&self) -> Int {
         Int::new(if self.question.ilp32 { 4 } else { 8 }, true)
     }
 
-    /// `size_t`
+    /// Returns the type `size_t`.
     pub(super) fn size_type(&self) -> Int {
         Int { signed: false, ..self.long() }
     }
 
-    /// If the condition is false, what `otherwise` writes.
+    /// Writes what `otherwise` writes, for the case that the condition is false.
     pub(super) fn check(
         &mut self,
         args: Args<'a>,

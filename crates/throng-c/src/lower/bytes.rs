@@ -5,16 +5,18 @@ use lang_c::span::Span;
 use super::builtins::Args;
 use super::library::{BYTE, pointee};
 use super::{Lower, Result, Value, unsupported};
+use crate::library::special::Bytes;
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Reg};
 
-/// Loops of at most so many rounds are written out: then it is known which variables are accessed.
+/// Maximum number of rounds of a loop that is written out, so that it is known which variables are
+/// accessed.
 const MOST_ROUNDS: i64 = 64;
 
 /// What ends a comparison, beside a difference.
 #[derive(Clone, PartialEq)]
 struct Ends {
-    /// So many bytes were compared.
+    /// Maximum number of bytes that are compared.
     most: Option<Expr>,
     /// A zero was compared.
     at_zero: bool,
@@ -29,69 +31,63 @@ struct Elements {
 }
 
 impl<'a> Lower<'a> {
-    /// A call of such a function: `Some(result)`.
+    /// Lowers a call of such a function; the result is its value.
     pub(super) fn byte_function(
         &mut self,
+        function: Bytes,
         name: &str,
         args: Args<'a>,
         span: Span,
-    ) -> Result<Option<Option<Value>>> {
-        let result = match name.strip_prefix("__builtin_").unwrap_or(name) {
-            "memset" => {
+    ) -> Result<Option<Value>> {
+        let short = name.strip_prefix("__builtin_").unwrap_or(name);
+        Ok(Some(match function {
+            Bytes::Set => {
                 let (to, v) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
                 let n = self.size_argument(args, 2, span)?;
                 self.set_bytes(&to.expr, &v.expr, n);
                 Value { ty: Ty::ptr(Ty::Void), ..to }
             }
-            "bzero" => {
+            Bytes::Zero => {
                 let (to, n) = (self.arg(args, 0, span)?, self.size_argument(args, 1, span)?);
                 self.set_bytes(&to.expr, &Expr::Const(0), n);
-                return Ok(Some(None));
+                return Ok(None);
             }
-            short @ ("memcpy" | "memmove") => {
+            Bytes::Copy | Bytes::Move => {
                 let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
                 let n = self.size_argument(args, 2, span)?;
-                self.copy_bytes(short, &to, &from, n, span)?;
+                self.copy_bytes(function, short, [&to, &from], n, span)?;
                 Value { ty: Ty::ptr(Ty::Void), ..to }
             }
-            short @ ("memcmp" | "bcmp" | "strcmp" | "strncmp") => self.comparison(short, args, span)?,
-            "abs" => self.absolute(args, INT, span)?,
-            "labs" => self.absolute(args, self.long(), span)?,
-            "llabs" => self.absolute(args, Int::new(8, true), span)?,
-            short => return self.text_function(short, args, span).map(|found| found.map(Some)),
-        };
-        Ok(Some(Some(result)))
-    }
-
-    fn text_function(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Value>> {
-        if !matches!(name, "strlen" | "strchr" | "strcpy" | "strcat") {
-            return Ok(None);
-        }
-        let text = self.arg(args, 0, span)?;
-        if name == "strlen" {
-            let length = self.length(&text.expr);
-            let ty = self.size_type();
-            return Ok(Some(Value { expr: Expr::cast(length, ty), ty: Ty::Int(ty) }));
-        }
-        let other = self.arg(args, 1, span)?;
-        if name == "strchr" {
-            let found = self.find_byte(&text.expr, &Expr::cast(other.expr, BYTE));
-            return Ok(Some(Value { expr: Expr::Reg(found), ty: Ty::ptr(Ty::Int(Int::new(1, true))) }));
-        }
-        let length = if name == "strcat" { self.length(&text.expr) } else { Expr::Const(0) };
-        let to = self.moved(&text.expr, &length);
-        self.copy_text(&to, &other.expr);
-        Ok(Some(Value { ty: Ty::ptr(Ty::Int(Int::new(1, true))), ..text }))
-    }
-
-    fn comparison(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Value> {
-        let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-        let limited = name != "strcmp";
-        let most = if limited { Some(self.size_argument(args, 2, span)?) } else { None };
-        if !self.dry && [&a, &b].into_iter().any(|v| self.has_padding(v)) {
-            return unsupported(span, format!("`{name}` on structures with padding"));
-        }
-        Ok(self.compare_bytes(&a.expr, &b.expr, Ends { most, at_zero: name.starts_with("str") }))
+            Bytes::Compare { limited, at_zero } => {
+                let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                let most = if limited { Some(self.size_argument(args, 2, span)?) } else { None };
+                if !self.dry && [&a, &b].into_iter().any(|v| self.has_padding(v)) {
+                    return unsupported(span, format!("`{short}` on structures with padding"));
+                }
+                self.compare_bytes(&a.expr, &b.expr, Ends { most, at_zero })
+            }
+            Bytes::Length => {
+                let text = self.arg(args, 0, span)?;
+                let (length, ty) = (self.length(&text.expr), self.size_type());
+                Value { expr: Expr::cast(length, ty), ty: Ty::Int(ty) }
+            }
+            Bytes::Find => {
+                let (text, c) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                let found = self.find_byte(&text.expr, &Expr::cast(c.expr, BYTE));
+                Value { expr: Expr::Reg(found), ty: text_type() }
+            }
+            Bytes::CopyText | Bytes::Append => {
+                let (to, from) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                let append = function == Bytes::Append;
+                let length = if append { self.length(&to.expr) } else { Expr::Const(0) };
+                let end = self.moved(&to.expr, &length);
+                self.copy_text(&end, &from.expr);
+                Value { ty: text_type(), ..to }
+            }
+            Bytes::Absolute => self.absolute(args, INT, span)?,
+            Bytes::AbsoluteLong => self.absolute(args, self.long(), span)?,
+            Bytes::AbsoluteLongLong => self.absolute(args, Int::new(8, true), span)?,
+        }))
     }
 
     fn size_argument(&mut self, args: Args<'a>, i: usize, span: Span) -> Result<Expr> {
@@ -134,7 +130,7 @@ impl<'a> Lower<'a> {
         self.place_label(on);
     }
 
-    /// The address so many bytes behind another.
+    /// Returns the address a number of bytes behind another.
     pub(super) fn moved(&self, base: &Expr, by: &Expr) -> Expr {
         Expr::bin(BinOp::Add, base.clone(), by.clone(), PTR)
     }
@@ -144,7 +140,7 @@ impl<'a> Lower<'a> {
         self.each(Some(n), 1, |s, at, _| s.store_as(Access::Plain, &s.moved(to, at), 0, v.clone(), BYTE));
     }
 
-    /// The number of bytes before a zero.
+    /// Returns the number of bytes before a zero.
     fn length(&mut self, text: &Expr) -> Expr {
         self.each(None, 1, |s, at, end| {
             let c = s.load_as(Access::Plain, &s.moved(text, at), 0, BYTE);
@@ -161,7 +157,7 @@ impl<'a> Lower<'a> {
         });
     }
 
-    /// The address of the first byte of this value, or null if a zero comes first.
+    /// Returns the address of the first byte of this value, or null if a zero comes first.
     fn find_byte(&mut self, text: &Expr, c: &Expr) -> Reg {
         let (result, end) = (self.register(PTR, None), self.label());
         self.each(None, 1, |s, at, none| {
@@ -180,7 +176,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Which of two byte sequences is larger: -1, 0 or 1.
+    /// Returns which of two byte sequences is larger: -1, 0 or 1.
     fn compare_bytes(&mut self, a: &Expr, b: &Expr, ends: Ends) -> Value {
         self.assume("`strcmp` and its like return -1, 0 or 1");
         let (result, done) = (self.register(INT, None), self.label());
@@ -217,7 +213,14 @@ impl<'a> Lower<'a> {
         Ok(Value { expr: Expr::Reg(result), ty: Ty::Int(at) })
     }
 
-    fn copy_bytes(&mut self, name: &str, to: &Value, from: &Value, n: Expr, span: Span) -> Result<()> {
+    fn copy_bytes(
+        &mut self,
+        function: Bytes,
+        name: &str,
+        [to, from]: [&Value; 2],
+        n: Expr,
+        span: Span,
+    ) -> Result<()> {
         if self.dry {
             return Ok(());
         }
@@ -232,7 +235,7 @@ impl<'a> Lower<'a> {
             overlaps => self.emit(Instr::Branch(overlaps, backward, forward)),
         }
         self.place_label(backward);
-        if name == "memcpy" {
+        if function == Bytes::Copy {
             self.emit(Instr::Unmodelled("`memcpy` between objects that overlap".into()));
         } else {
             self.copy_elements(to, from, &n, &elements, true);
@@ -244,8 +247,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// What is copied: elements of the type that one of the pointers points to; bytes, if neither
-    /// says more.
+    /// Returns what is copied: elements of the type that one of the pointers points to; bytes, if
+    /// neither says more.
     fn elements(&self, name: &str, to: &Value, from: &Value, span: Span) -> Result<Elements> {
         let is_specific = |t: &&Ty| !matches!(t, Ty::Void | Ty::Int(Int { size: 1, .. }));
         let specific = |v: &Value| pointee(v).filter(is_specific).cloned();
@@ -291,7 +294,7 @@ impl<'a> Lower<'a> {
         });
     }
 
-    /// Whether a pointer points to structures of which some bytes belong to no member.
+    /// Returns whether a pointer points to structures of which some bytes belong to no member.
     fn has_padding(&self, v: &Value) -> bool {
         let Some(t @ Ty::Struct(_)) = pointee(v) else { return false };
         let mut parts = Vec::new();
@@ -300,7 +303,12 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether parts cover every byte; those of a union lie over one another.
+/// Returns the type of texts, `char *`.
+fn text_type() -> Ty {
+    Ty::ptr(Ty::Int(Int::new(1, true)))
+}
+
+/// Returns whether parts cover every byte; those of a union lie over one another.
 fn is_dense(size: i64, parts: &[(u32, Int, String)]) -> bool {
     let bytes = parts.iter().flat_map(|p| p.0..p.0 + u32::from(p.1.size));
     bytes.collect::<std::collections::BTreeSet<u32>>().len() as i64 == size

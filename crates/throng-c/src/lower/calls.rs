@@ -7,9 +7,10 @@ use lang_c::span::{Node, Span};
 
 use super::expressions::has_effects;
 use super::{Lower, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
+use crate::library::special::is_input;
 use crate::types::{Func, Ty};
-use throng_goto::note::Note;
 use throng_goto::program::{BinOp, Doubt, Expr, INT, Instr, PTR, Reg};
+use throng_model::assumption::Assumption;
 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
@@ -83,7 +84,7 @@ impl<'a> Lower<'a> {
         Ok(result.map(|r| Value { expr: Expr::Reg(r), ty: unatomic(ty.result.clone()) }))
     }
 
-    /// The functions that a pointer may point to.
+    /// Returns the functions that a pointer may point to.
     pub(super) fn candidates(&self, arguments: usize) -> Vec<String> {
         let mut found: Vec<String> = self
             .definitions
@@ -136,7 +137,7 @@ impl<'a> Lower<'a> {
             }
             return self.inline(name, converted, span);
         }
-        if super::library::is_input(name) {
+        if is_input(name) {
             return self.any_result(ty, span, |s, r| s.emit(Instr::Any(r)));
         }
         match self.known_call(name, ty, &arguments, span)? {
@@ -155,7 +156,7 @@ impl<'a> Lower<'a> {
         if name.starts_with("__builtin_") {
             return unsupported(span, format!("`{name}`"));
         }
-        self.note(Note::Undefined(name.into()));
+        self.note(Assumption::Undefined(name.into()));
         let called = Doubt::Undefined(name.into());
         if ty.result.scalar().is_none() {
             let r = self.register(INT, None);
@@ -164,7 +165,7 @@ impl<'a> Lower<'a> {
         self.any_result(ty, span, |s, r| s.emit_doubtful(r, called))
     }
 
-    /// The result of a function without a body; `open` makes a register open.
+    /// Returns the result of a function without a body; `open` makes a register open.
     pub(super) fn any_result(
         &mut self,
         ty: &Rc<Func>,
@@ -186,7 +187,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether a name occurs in the text other than before an opening bracket.
+/// Returns whether a name occurs in the text other than before an opening bracket.
 fn mentioned_without_call(text: &str, name: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(name).any(|(i, _)| {

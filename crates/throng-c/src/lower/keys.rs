@@ -8,6 +8,7 @@ use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
+use crate::library::special::{KEY_CREATE, Thread};
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, PTR};
 
@@ -19,7 +20,7 @@ const MOST: i64 = 16;
 pub(super) struct Keys {
     values: i64,
     table: i64,
-    /// Whether the end of a thread is being written.
+    /// True if the end of a thread is being written.
     ending: bool,
 }
 
@@ -32,7 +33,7 @@ fn element(start: i64, key: &Expr) -> Expr {
 impl<'a> Lower<'a> {
     /// Makes room for keys if the program creates some.
     pub(super) fn make_keys(&mut self) {
-        if self.definitions.values().any(|d| d.bare.contains("pthread_key_create")) {
+        if self.definitions.values().any(|d| d.bare.contains(KEY_CREATE)) {
             let values = self.thread_local("keys", MOST as u64 * 8, 8);
             let ty = Ty::Array(Ty::Int(PTR).into(), Some(MOST as u64 + 1));
             let table = self.object("keys".into(), &ty, vec![0; (MOST as usize + 1) * 8]);
@@ -40,11 +41,16 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn key_function(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Value>> {
-        let Some(keys) = self.keys else { return unsupported(span, format!("`pthread_{name}` here")) };
+    pub(super) fn key_function(
+        &mut self,
+        function: Thread,
+        args: Args<'a>,
+        span: Span,
+    ) -> Result<Option<Value>> {
+        let Some(keys) = self.keys else { return unsupported(span, "a key that is created nowhere") };
         let first = self.arg(args, 0, span)?;
-        if name == "key_create" {
-            let function = self.arg(args, 1, span)?;
+        if function == Thread::KeyCreate {
+            let end = self.arg(args, 1, span)?;
             let (room, full) = (self.label(), self.label());
             self.emit(Instr::AtomicBegin);
             let count = self.load(&Expr::Const(keys.table), 0, INT);
@@ -53,7 +59,7 @@ impl<'a> Lower<'a> {
             self.emit(Instr::Unmodelled(format!("more than {MOST} keys")));
             self.place_label(room);
             self.store(&Expr::Const(keys.table), 0, Self::plus(count.clone(), 1), INT);
-            self.store(&element(keys.table + 8, &count), 0, function.expr, PTR);
+            self.store(&element(keys.table + 8, &count), 0, end.expr, PTR);
             self.emit(Instr::AtomicEnd);
             self.store_as(Access::Plain, &first.expr, 0, count, INT);
             return Ok(Self::int_value(Expr::Const(0)));
@@ -64,17 +70,17 @@ impl<'a> Lower<'a> {
         self.place_label(unknown);
         self.emit(Instr::Unmodelled("a key that was not created".into()));
         self.place_label(known);
-        match name {
-            "getspecific" => {
+        match function {
+            Thread::GetSpecific => {
                 let expr = self.load(&element(keys.values, &key), 0, PTR);
                 return Ok(Some(Value { expr, ty: Ty::ptr(Ty::Void) }));
             }
-            "setspecific" => {
+            Thread::SetSpecific => {
                 let v = self.arg(args, 1, span)?;
                 let v = self.convert(v, &Ty::ptr(Ty::Void), span)?.expr;
                 self.store(&element(keys.values, &key), 0, v, PTR);
             }
-            // `key_delete`: the function is called no more.
+            // A deleted key: the function is called no more.
             _ => self.store(&element(keys.table + 8, &key), 0, Expr::Const(0), PTR),
         }
         Ok(Self::int_value(Expr::Const(0)))

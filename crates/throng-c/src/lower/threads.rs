@@ -1,23 +1,24 @@
-//! Threads, locks and their like.
+//! Threads: how they begin and end, and which function stands for what.
 //!
-//! They are written with the atomic sections of the goto program, on the first bytes of their
-//! objects: 0 is what a static initialiser leaves there.
+//! Locks and their like are written with the atomic sections of the goto program, on the first
+//! bytes of their objects: 0 is what a static initialiser leaves there.
 
 use lang_c::ast::*;
 use lang_c::span::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Symbol, Value, unsupported, wrong};
+use crate::library::special::Thread;
 use crate::types::Ty;
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
+use throng_goto::program::{BinOp, Expr, INT, Instr, PTR};
 
-/// The handle of the running thread: 0 is none.
+/// Returns the handle of the running thread: 0 is none.
 fn handle() -> Expr {
     Expr::bin(BinOp::Add, Expr::SelfId, Expr::Const(1), PTR)
 }
 
 impl<'a> Lower<'a> {
-    /// The number of bytes that a pointer argument points to.
+    /// Returns the number of bytes that a pointer argument points to.
     pub(super) fn pointee_size(&self, v: &Value) -> u64 {
         match v.ty.plain() {
             Ty::Ptr(t) => t.layout(&self.structs).map_or(0, |l| l.0),
@@ -27,7 +28,7 @@ impl<'a> Lower<'a> {
 
     /// An argument that a function of the library takes for the address of a `name`, whatever it
     /// points to for the caller.
-    fn address_of(&mut self, name: &str, args: Args<'a>, i: usize, span: Span) -> Result<Value> {
+    pub(super) fn address_of(&mut self, name: &str, args: Args<'a>, i: usize, span: Span) -> Result<Value> {
         let v = self.arg(args, i, span)?;
         Ok(match self.lookup(name) {
             Some(Symbol::Typedef(ty)) => Value { ty: Ty::ptr(ty.clone()), ..v },
@@ -35,493 +36,148 @@ impl<'a> Lower<'a> {
         })
     }
 
-    fn mutex(&mut self, args: Args<'a>, i: usize, span: Span) -> Result<Value> {
-        self.address_of("pthread_mutex_t", args, i, span)
-    }
-
-    /// Where the kind of a mutex is kept, if there is room for one and any can be recursive.
-    pub(super) fn mutex_kind(&self, m: &Value) -> Option<i64> {
-        (self.recursive_locks && self.pointee_size(m) >= 20).then_some(16)
-    }
-
-    pub(super) fn lock(&mut self, m: &Value, wait: bool) -> Expr {
-        let result = self.register(INT, None);
-        let (free, held, end) = (self.label(), self.label(), self.label());
-        let owner = self.lock_owner(m);
-        self.emit(Instr::AtomicBegin);
-        let word = self.load(&m.expr, 0, INT);
-        self.emit(Instr::Branch(Self::equals(word.clone(), 0), free, held));
-        self.place_label(held);
-        if let Some(kind) = self.mutex_kind(m) {
-            let (recursive, blocked, own) = (self.label(), self.label(), self.label());
-            let k = self.load(&m.expr, kind, INT);
-            let mine = Expr::bin(BinOp::Eq, word, owner.clone(), INT);
-            self.emit(Instr::Branch(mine, own, blocked));
-            self.place_label(own);
-            // 1 is recursive, 2 checks for errors and returns EDEADLK, or EBUSY where it is only
-            // tried.
-            let check = self.label();
-            self.emit(Instr::Branch(Self::equals(k.clone(), 1), recursive, check));
-            self.place_label(check);
-            let error = self.label();
-            self.emit(Instr::Branch(Self::equals(k, 2), error, blocked));
-            self.place_label(error);
-            self.emit(Instr::Let(result, Expr::Const(if wait { 35 } else { 16 })));
-            self.emit(Instr::Jump(end));
-            self.place_label(recursive);
-            let count = self.load(&m.expr, 4, INT);
-            self.store(&m.expr, 4, Self::plus(count, 1), INT);
-            self.emit(Instr::Let(result, Expr::Const(0)));
-            self.emit(Instr::Jump(end));
-            self.place_label(blocked);
-        }
-        if wait {
-            self.wait_until(Expr::Const(0));
-        } else {
-            // EBUSY
-            self.emit(Instr::Let(result, Expr::Const(16)));
-            self.emit(Instr::Jump(end));
-        }
-        self.place_label(free);
-        self.store(&m.expr, 0, owner, INT);
-        self.emit(Instr::Acquire(m.expr.clone()));
-        self.emit(Instr::Let(result, Expr::Const(0)));
-        self.place_label(end);
-        self.emit(Instr::AtomicEnd);
-        Expr::Reg(result)
-    }
-
-    pub(super) fn lock_owner(&mut self, m: &Value) -> Expr {
-        match self.mutex_kind(m) {
-            Some(_) => {
-                self.program.numbered = true;
-                Expr::bin(BinOp::Add, Expr::SelfId, Expr::Const(1), INT)
-            }
-            None => Expr::Const(1),
-        }
-    }
-
-    /// Releases a lock; the result is 0, or EPERM for one that knows its owner and has another.
-    pub(super) fn unlock(&mut self, m: &Value) -> Expr {
-        let Some(kind) = self.mutex_kind(m) else {
-            self.store(&m.expr, 0, Expr::Const(0), INT);
-            self.emit(Instr::Release(m.expr.clone()));
-            return Expr::Const(0);
-        };
-        let result = self.register(INT, None);
-        let owner = self.lock_owner(m);
-        let (plain, known, mine, other) = (self.label(), self.label(), self.label(), self.label());
-        let (last, more, end) = (self.label(), self.label(), self.label());
-        self.emit(Instr::AtomicBegin);
-        let k = self.load(&m.expr, kind, INT);
-        self.emit(Instr::Branch(Self::equals(k, 0), plain, known));
-        self.place_label(known);
-        let word = self.load(&m.expr, 0, INT);
-        self.emit(Instr::Branch(Expr::bin(BinOp::Eq, word, owner, INT), mine, other));
-        self.place_label(other);
-        self.emit(Instr::Let(result, Expr::Const(1)));
-        self.emit(Instr::Jump(end));
-        self.place_label(mine);
-        let count = self.load(&m.expr, 4, INT);
-        self.emit(Instr::Branch(Self::equals(count.clone(), 0), last, more));
-        self.place_label(more);
-        self.store(&m.expr, 4, Self::plus(count, -1), INT);
-        self.emit(Instr::Let(result, Expr::Const(0)));
-        self.emit(Instr::Jump(end));
-        self.place_label(plain);
-        self.place_label(last);
-        self.store(&m.expr, 0, Expr::Const(0), INT);
-        self.emit(Instr::Release(m.expr.clone()));
-        self.emit(Instr::Let(result, Expr::Const(0)));
-        self.place_label(end);
-        self.emit(Instr::AtomicEnd);
-        Expr::Reg(result)
-    }
-
-    pub(super) fn pthread(
+    /// Lowers a call of a function about threads: `Some(result)`, or `None` if it is not modelled.
+    pub(super) fn thread_function(
         &mut self,
-        name: &str,
+        function: Thread,
         args: Args<'a>,
         span: Span,
     ) -> Result<Option<Option<Value>>> {
-        let ok = || Self::int_value(Expr::Const(0));
         if self.dry {
-            return Ok(Some(match name {
-                "self" => Some(Value { expr: handle(), ty: Ty::Int(self.size_type()) }),
-                "getspecific" => Some(Value { expr: Expr::SelfId, ty: Ty::ptr(Ty::Void) }),
-                "exit" => None,
-                _ => Self::int_value(Expr::SelfId),
-            }));
+            return Ok(Some(self.thread_type(function)));
         }
-        let result = match name {
-            "create" => return self.create(args, span).map(Some),
-            "join" => {
-                let t = self.arg(args, 0, span)?;
-                let to = self.arg(args, 1, span)?;
-                self.program.numbered = true;
-                let r = self.register(PTR, None);
-                self.emit(Instr::Join(Expr::bin(BinOp::Sub, t.expr, Expr::Const(1), PTR), r));
-                match to.expr {
-                    Expr::Const(0) => {}
-                    a => {
-                        let (store, end) = (self.label(), self.label());
-                        self.emit(Instr::Branch(a.clone(), store, end));
-                        self.place_label(store);
-                        self.emit(Instr::Store(a, Expr::Reg(r), PTR));
-                        self.place_label(end);
-                    }
-                }
-                ok()
-            }
-            "exit" => {
+        let done = match function {
+            Thread::Create => self.create(args, span)?,
+            Thread::Join => self.join(args, span)?,
+            Thread::Exit => {
                 let v = self.arg(args, 0, span)?;
                 self.leave_all();
                 self.end_keys(span)?;
                 self.emit(Instr::End(v.expr));
-                None
+                return Ok(Some(None));
             }
-            "self" => {
+            Thread::Own => {
                 self.program.numbered = true;
                 self.assume("`pthread_self` is 1 in the first thread, 2 in the second, …");
-                Some(Value { expr: handle(), ty: Ty::Int(self.size_type()) })
+                return Ok(Some(Some(Value { expr: handle(), ty: Ty::Int(self.size_type()) })));
             }
-            "equal" => {
+            Thread::Equal => {
                 let (a, b) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-                Self::int_value(Expr::bin(BinOp::Eq, a.expr, b.expr, PTR))
+                Expr::bin(BinOp::Eq, a.expr, b.expr, PTR)
             }
-            "mutex_lock" => {
+            Thread::MutexInit => self.mutex_init(args, span)?,
+            Thread::MutexDestroy => self.mutex_destroy(args, span)?,
+            Thread::MutexLock { wait } => {
                 let m = self.mutex(args, 0, span)?;
-                Self::int_value(self.lock(&m, true))
+                self.lock(&m, wait)
             }
-            "mutex_trylock" => {
+            Thread::MutexUnlock => {
                 let m = self.mutex(args, 0, span)?;
-                Self::int_value(self.lock(&m, false))
+                self.unlock(&m)
             }
-            "mutex_unlock" => {
-                let m = self.mutex(args, 0, span)?;
-                Self::int_value(self.unlock(&m))
+            Thread::MutexAttribute | Thread::LockInit => self.clear(args, span)?,
+            Thread::MutexType => {
+                let (attribute, kind) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
+                self.store(&attribute.expr, 0, kind.expr, INT);
+                Expr::Const(0)
             }
-            "mutex_init" => {
-                let m = self.mutex(args, 0, span)?;
-                let attribute = self.arg(args, 1, span)?;
-                self.emit(Instr::AtomicBegin);
-                self.store(&m.expr, 0, Expr::Const(0), INT);
-                if let Some(kind) = self.mutex_kind(&m) {
-                    self.store(&m.expr, 4, Expr::Const(0), INT);
-                    let (with, without, end) = (self.label(), self.label(), self.label());
-                    self.emit(Instr::Branch(Expr::is_zero(attribute.expr.clone()), without, with));
-                    self.place_label(with);
-                    let k = self.load(&attribute.expr, 0, INT);
-                    self.store(&m.expr, kind, k, INT);
-                    self.emit(Instr::Jump(end));
-                    self.place_label(without);
-                    self.store(&m.expr, kind, Expr::Const(0), INT);
-                    self.place_label(end);
-                }
-                self.emit(Instr::AtomicEnd);
-                ok()
-            }
-            "mutexattr_init" => {
-                let a = self.arg(args, 0, span)?;
-                self.store(&a.expr, 0, Expr::Const(0), INT);
-                ok()
-            }
-            "mutexattr_settype" => {
-                let (a, k) = (self.arg(args, 0, span)?, self.arg(args, 1, span)?);
-                self.store(&a.expr, 0, k.expr, INT);
-                ok()
-            }
-            "mutex_destroy" => {
-                let m = self.mutex(args, 0, span)?;
-                let (free, held) = (self.label(), self.label());
-                let word = self.load(&m.expr, 0, INT);
-                self.emit(Instr::Branch(Self::equals(word, 0), free, held));
-                self.place_label(held);
-                self.emit(Instr::Fail(Violation::Locks, "a mutex is destroyed while it is held".into()));
-                self.place_label(free);
-                ok()
-            }
-            "spin_init" => {
+            Thread::SpinLock { wait } => {
                 let m = self.arg(args, 0, span)?;
-                self.store(&m.expr, 0, Expr::Const(0), INT);
-                ok()
+                self.lock(&Value { ty: Ty::ptr(Ty::int()), ..m }, wait)
             }
-            "spin_lock" | "spin_trylock" => {
-                let m = self.arg(args, 0, span)?;
-                let m = Value { ty: Ty::ptr(Ty::int()), ..m };
-                Self::int_value(self.lock(&m, name == "spin_lock"))
-            }
-            "spin_unlock" => {
+            Thread::SpinUnlock => {
                 let m = self.arg(args, 0, span)?;
                 self.store(&m.expr, 0, Expr::Const(0), INT);
                 self.emit(Instr::Release(m.expr));
-                ok()
+                Expr::Const(0)
             }
-            "cond_wait" | "cond_timedwait" => {
-                let c = self.address_of("pthread_cond_t", args, 0, span)?;
-                let m = self.mutex(args, 1, span)?;
-                self.program.waits = true;
-                if self.question.exact_waits() {
-                    if self.pointee_size(&c) < 8 {
-                        return unsupported(span, "`pthread_cond_t` with fewer than 8 bytes");
-                    }
-                    self.exact_wait(&c, &m, name == "cond_timedwait");
-                } else {
-                    // Wake-ups may be spurious, so a wait may end at any time, and signals need not
-                    // be kept in mind.
-                    self.unlock(&m);
-                }
-                self.lock(&m, true);
-                if name == "cond_wait" {
-                    ok()
-                } else {
-                    let late = self.register(Int { size: 1, signed: false, truth: true }, None);
-                    self.emit(Instr::Any(late));
-                    // ETIMEDOUT
-                    Self::int_value(Expr::bin(BinOp::Mul, Expr::Reg(late), Expr::Const(110), INT))
-                }
+            Thread::ReadLock { wait } => self.read_write_lock(false, wait, args, span)?,
+            Thread::WriteLock { wait } => self.read_write_lock(true, wait, args, span)?,
+            Thread::ReadWriteUnlock => self.read_write_unlock(args, span)?,
+            Thread::ConditionWait { timed } => self.condition_wait(timed, args, span)?,
+            Thread::ConditionInit | Thread::ConditionSignal | Thread::ConditionBroadcast => {
+                self.condition_function(function, args, span)?
             }
-            "cond_signal" | "cond_broadcast" | "cond_init" | "cond_destroy" => {
-                let c = self.address_of("pthread_cond_t", args, 0, span)?;
-                if self.question.exact_waits() && self.pointee_size(&c) >= 8 {
-                    match name {
-                        "cond_signal" => self.exact_signal(&c),
-                        "cond_broadcast" => self.exact_broadcast(&c),
-                        _ => {}
-                    }
-                }
-                ok()
+            Thread::BarrierInit => self.barrier_init(args, span)?,
+            Thread::BarrierWait => self.barrier_wait(args, span)?,
+            Thread::Once => self.call_once(args, span)?,
+            Thread::KeyCreate | Thread::KeyDelete | Thread::SetSpecific | Thread::GetSpecific => {
+                return self.key_function(function, args, span).map(Some);
             }
-            "rwlock_init" => {
-                let m = self.arg(args, 0, span)?;
-                self.store(&m.expr, 0, Expr::Const(0), INT);
-                ok()
-            }
-            // -1 is a writer; a positive number, readers.
-            "rwlock_rdlock" | "rwlock_tryrdlock" | "rwlock_wrlock" | "rwlock_trywrlock" => {
-                let m = self.arg(args, 0, span)?;
-                let write = name.ends_with("wrlock");
-                let result = self.register(INT, None);
-                let (free, held, end) = (self.label(), self.label(), self.label());
-                self.emit(Instr::AtomicBegin);
-                let word = self.load(&m.expr, 0, INT);
-                if write {
-                    self.emit(Instr::Branch(Self::equals(word.clone(), 0), free, held));
-                } else {
-                    self.emit(Instr::Branch(Self::equals(word.clone(), -1), held, free));
-                }
-                self.place_label(held);
-                if name.contains("try") {
-                    self.emit(Instr::Let(result, Expr::Const(16)));
-                    self.emit(Instr::Jump(end));
-                } else {
-                    self.wait_until(Expr::Const(0));
-                }
-                self.place_label(free);
-                let new = if write { Expr::Const(-1) } else { Self::plus(word, 1) };
-                self.store(&m.expr, 0, new, INT);
-                self.emit(Instr::Acquire(m.expr));
-                self.emit(Instr::Let(result, Expr::Const(0)));
-                self.place_label(end);
-                self.emit(Instr::AtomicEnd);
-                Self::int_value(Expr::Reg(result))
-            }
-            "rwlock_unlock" => {
-                let m = self.arg(args, 0, span)?;
-                let (writer, reader, end) = (self.label(), self.label(), self.label());
-                self.emit(Instr::AtomicBegin);
-                let word = self.load(&m.expr, 0, INT);
-                self.emit(Instr::Branch(Self::equals(word.clone(), -1), writer, reader));
-                self.place_label(writer);
-                self.store(&m.expr, 0, Expr::Const(0), INT);
-                self.emit(Instr::Jump(end));
-                self.place_label(reader);
-                self.store(&m.expr, 0, Self::plus(word, -1), INT);
-                self.place_label(end);
-                self.emit(Instr::Release(m.expr));
-                self.emit(Instr::AtomicEnd);
-                ok()
-            }
-            // How many meet, how many have come, and how many of those that have met are still to
-            // leave.
-            "barrier_init" => {
-                let b = self.arg(args, 0, span)?;
-                self.arg(args, 1, span)?;
-                let n = self.arg(args, 2, span)?;
-                self.emit(Instr::AtomicBegin);
-                self.store(&b.expr, 0, n.expr, INT);
-                self.store(&b.expr, 4, Expr::Const(0), INT);
-                self.store(&b.expr, 8, Expr::Const(0), INT);
-                self.emit(Instr::AtomicEnd);
-                ok()
-            }
-            "barrier_wait" => {
-                let b = self.arg(args, 0, span)?;
-                let result = self.register(INT, None);
-                let (last, wait, end, out) = (self.label(), self.label(), self.label(), self.label());
-                self.emit(Instr::AtomicBegin);
-                let n = self.load(&b.expr, 0, INT);
-                let here = self.load(&b.expr, 4, INT);
-                let leaving = self.load(&b.expr, 8, INT);
-                // Threads that have met can always leave, and no other thread sees when they do, so
-                // the next round may begin after that.
-                self.wait_until(Self::equals(leaving, 0));
-                let here = Self::plus(here, 1);
-                self.emit(Instr::Branch(Expr::bin(BinOp::Eq, here.clone(), n.clone(), INT), last, wait));
-                self.place_label(last);
-                self.store(&b.expr, 4, Expr::Const(0), INT);
-                self.store(&b.expr, 8, Self::plus(n, -1), INT);
-                self.emit(Instr::Let(result, Expr::Const(-1)));
-                self.emit(Instr::AtomicEnd);
-                self.emit(Instr::Jump(out));
-                self.place_label(wait);
-                self.store(&b.expr, 4, here, INT);
-                self.emit(Instr::AtomicEnd);
-                self.emit(Instr::AtomicBegin);
-                let leaving = self.load(&b.expr, 8, INT);
-                self.wait_until(Expr::bin(BinOp::Ne, leaving.clone(), Expr::Const(0), INT));
-                self.store(&b.expr, 8, Self::plus(leaving, -1), INT);
-                self.emit(Instr::Let(result, Expr::Const(0)));
-                self.place_label(end);
-                self.emit(Instr::AtomicEnd);
-                self.place_label(out);
-                Self::int_value(Expr::Reg(result))
-            }
-            // 0 not begun, 1 running, 2 done.
-            "once" => {
-                let o = self.arg(args, 0, span)?;
-                let Some(Expression::Identifier(f)) = args.get(1).map(|e| &e.node) else {
-                    return unsupported(span, "`pthread_once` with anything but the name of a function");
-                };
-                let (first, later, end) = (self.label(), self.label(), self.label());
-                self.emit(Instr::AtomicBegin);
-                let word = self.load(&o.expr, 0, INT);
-                self.emit(Instr::Branch(Self::equals(word.clone(), 0), first, later));
-                self.place_label(later);
-                self.wait_until(Self::equals(word, 2));
-                self.emit(Instr::AtomicEnd);
-                self.emit(Instr::Jump(end));
-                self.place_label(first);
-                self.store(&o.expr, 0, Expr::Const(1), INT);
-                self.emit(Instr::AtomicEnd);
-                if !self.is_defined(&f.node.name) {
-                    return wrong(span, format!("`{}` is not defined", f.node.name));
-                }
-                self.inline(&self.linked(&f.node.name), Vec::new(), span)?;
-                self.store(&o.expr, 0, Expr::Const(2), INT);
-                self.place_label(end);
-                ok()
-            }
-            "key_create" | "key_delete" | "setspecific" | "getspecific" => {
-                return self.key_function(name, args, span).map(Some);
-            }
-            "cleanup_push" | "cleanup_pop" | "cancel" | "atfork" | "kill" => {
-                return unsupported(span, format!("`pthread_{name}`"));
-            }
-            // These write through a pointer.
-            _ if name.contains("_get") || name.starts_with("get") => return Ok(None),
-            "setcancelstate" | "setcanceltype" if !self.is_null(args, 1) => return Ok(None),
-            _ if ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set"]
-                .iter()
-                .any(|p| name.starts_with(p))
-                || matches!(name, "detach" | "testcancel" | "yield")
-                || name.ends_with("_destroy") =>
-            {
+            Thread::SemaphoreInit
+            | Thread::SemaphorePost
+            | Thread::SemaphoreWait { .. }
+            | Thread::SemaphoreValue => self.semaphore(function, args, span)?,
+            Thread::Nothing { unless: Some(i) } if !self.is_null(args, i) => return Ok(None),
+            Thread::Writes => return Ok(None),
+            Thread::Nothing { .. } => {
                 self.all(args)?;
-                ok()
+                Expr::Const(0)
             }
-            _ => return unsupported(span, format!("`pthread_{name}`")),
         };
-        Ok(Some(result))
+        Ok(Some(Self::int_value(done)))
     }
 
-    /// Threads that wait have a bit each in the first word of a condition variable; those that a
-    /// signal has woken, in the second.
-    pub(super) fn exact_wait(&mut self, c: &Value, m: &Value, timed: bool) {
-        const SLOTS: i64 = 16;
-        let (head, taken, free) = (self.label(), self.label(), self.label());
-        let bit = self.register(INT, None);
-        self.emit(Instr::AtomicBegin);
-        self.unlock(m);
-        let waiting = self.load(&c.expr, 0, INT);
-        let woken = self.load(&c.expr, 4, INT);
-        self.emit(Instr::Let(bit, Expr::Const(1)));
-        self.place_label(head);
-        let used = Expr::bin(BinOp::Or, waiting.clone(), woken, INT);
-        let used = Expr::bin(BinOp::And, used, Expr::Reg(bit), INT);
-        self.emit(Instr::Branch(Expr::is_zero(used), free, taken));
-        self.place_label(taken);
-        self.emit(Instr::Let(bit, Expr::bin(BinOp::Mul, Expr::Reg(bit), Expr::Const(2), INT)));
-        let (more, full) = (self.label(), self.label());
-        let most = Expr::bin(BinOp::Eq, Expr::Reg(bit), Expr::Const(1 << SLOTS), INT);
-        self.emit(Instr::Branch(most, full, more));
-        self.place_label(full);
-        self.emit(Instr::Unmodelled(format!("more than {SLOTS} threads wait for one condition")));
-        self.place_label(more);
-        self.emit(Instr::Jump(head));
-        self.place_label(free);
-        self.store(&c.expr, 0, Expr::bin(BinOp::Or, waiting, Expr::Reg(bit), INT), INT);
-        self.emit(Instr::AtomicEnd);
-        self.emit(Instr::AtomicBegin);
-        let without = |e: Expr| {
-            Expr::bin(BinOp::And, e, Expr::bin(BinOp::Xor, Expr::Reg(bit), Expr::Const(-1), INT), INT)
-        };
-        let woken = self.load(&c.expr, 4, INT);
-        if timed {
-            // It may be late: then nothing need have happened.
-            let waiting = self.load(&c.expr, 0, INT);
-            self.store(&c.expr, 0, without(waiting), INT);
-        } else {
-            let mine = Expr::bin(BinOp::And, woken.clone(), Expr::Reg(bit), INT);
-            self.wait_until(Expr::bin(BinOp::Ne, mine, Expr::Const(0), INT));
+    /// Returns a value of the type that a function about threads returns.
+    fn thread_type(&self, function: Thread) -> Option<Value> {
+        match function {
+            Thread::Own => Some(Value { expr: handle(), ty: Ty::Int(self.size_type()) }),
+            Thread::GetSpecific => Some(Value { expr: Expr::SelfId, ty: Ty::ptr(Ty::Void) }),
+            Thread::Exit => None,
+            _ => Self::int_value(Expr::SelfId),
         }
-        self.store(&c.expr, 4, without(woken), INT);
-        self.emit(Instr::AtomicEnd);
     }
 
-    /// Wakes one of the threads that wait, if there is one.
-    pub(super) fn exact_signal(&mut self, c: &Value) {
-        let (head, look, take, next, end) =
-            (self.label(), self.label(), self.label(), self.label(), self.label());
-        let first = self.label();
-        let bit = self.register(INT, None);
-        let this = self.register(Int { size: 1, signed: false, truth: true }, None);
+    /// Makes the first word of what the first argument points to 0, and so is the result.
+    fn clear(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
+        let object = self.arg(args, 0, span)?;
+        self.store(&object.expr, 0, Expr::Const(0), INT);
+        Ok(Expr::Const(0))
+    }
+
+    fn join(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
+        let t = self.arg(args, 0, span)?;
+        let to = self.arg(args, 1, span)?;
+        self.program.numbered = true;
+        let r = self.register(PTR, None);
+        self.emit(Instr::Join(Expr::bin(BinOp::Sub, t.expr, Expr::Const(1), PTR), r));
+        if to.expr != Expr::Const(0) {
+            let (store, end) = (self.label(), self.label());
+            self.emit(Instr::Branch(to.expr.clone(), store, end));
+            self.place_label(store);
+            self.emit(Instr::Store(to.expr, Expr::Reg(r), PTR));
+            self.place_label(end);
+        }
+        Ok(Expr::Const(0))
+    }
+
+    /// Calls a function if no thread has done so: 0 is not begun, 1 running, 2 done.
+    fn call_once(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
+        let o = self.arg(args, 0, span)?;
+        let Some(Expression::Identifier(f)) = args.get(1).map(|e| &e.node) else {
+            return unsupported(span, "`pthread_once` with anything but the name of a function");
+        };
+        let (first, later, end) = (self.label(), self.label(), self.label());
         self.emit(Instr::AtomicBegin);
-        let waiting = self.load(&c.expr, 0, INT);
-        self.emit(Instr::Branch(Expr::is_zero(waiting.clone()), end, first));
+        let word = self.load(&o.expr, 0, INT);
+        self.emit(Instr::Branch(Self::equals(word.clone(), 0), first, later));
+        self.place_label(later);
+        self.wait_until(Self::equals(word, 2));
+        self.emit(Instr::AtomicEnd);
+        self.emit(Instr::Jump(end));
         self.place_label(first);
-        self.emit(Instr::Let(bit, Expr::Const(1)));
-        self.place_label(head);
-        // After the last one there is nothing left to choose.
-        let left = Expr::bin(BinOp::Lt, Expr::Reg(bit), Expr::Const(1 << 16), INT);
-        self.emit(Instr::Assume(left));
-        let is = Expr::bin(BinOp::And, waiting.clone(), Expr::Reg(bit), INT);
-        self.emit(Instr::Branch(Expr::is_zero(is), next, look));
-        self.place_label(look);
-        self.emit(Instr::Any(this));
-        self.emit(Instr::Branch(Expr::Reg(this), take, next));
-        self.place_label(next);
-        self.emit(Instr::Let(bit, Expr::bin(BinOp::Mul, Expr::Reg(bit), Expr::Const(2), INT)));
-        self.emit(Instr::Jump(head));
-        self.place_label(take);
-        let woken = self.load(&c.expr, 4, INT);
-        self.store(&c.expr, 0, Expr::bin(BinOp::Xor, waiting, Expr::Reg(bit), INT), INT);
-        self.store(&c.expr, 4, Expr::bin(BinOp::Or, woken, Expr::Reg(bit), INT), INT);
+        self.store(&o.expr, 0, Expr::Const(1), INT);
+        self.emit(Instr::AtomicEnd);
+        if !self.is_defined(&f.node.name) {
+            return wrong(span, format!("`{}` is not defined", f.node.name));
+        }
+        self.inline(&self.linked(&f.node.name), Vec::new(), span)?;
+        self.store(&o.expr, 0, Expr::Const(2), INT);
         self.place_label(end);
-        self.emit(Instr::AtomicEnd);
+        Ok(Expr::Const(0))
     }
 
-    /// Wakes all threads that wait.
-    pub(super) fn exact_broadcast(&mut self, c: &Value) {
-        self.emit(Instr::AtomicBegin);
-        let waiting = self.load(&c.expr, 0, INT);
-        let woken = self.load(&c.expr, 4, INT);
-        self.store(&c.expr, 0, Expr::Const(0), INT);
-        self.store(&c.expr, 4, Expr::bin(BinOp::Or, waiting, woken, INT), INT);
-        self.emit(Instr::AtomicEnd);
-    }
-
-    pub(super) fn create(&mut self, args: Args<'a>, span: Span) -> Result<Option<Value>> {
+    pub(super) fn create(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
         let handle = self.arg(args, 0, span)?;
         self.arg(args, 1, span)?;
         let function = self.arg(args, 2, span)?;
@@ -552,15 +208,15 @@ impl<'a> Lower<'a> {
             }
         }
         self.assume("threads can be created");
-        Ok(Self::int_value(Expr::Const(0)))
+        Ok(Expr::Const(0))
     }
 
-    /// The handle of the thread with a number: 0 is none.
+    /// Returns the handle of the thread with a number: 0 is none.
     fn plus_one(number: u32) -> Expr {
         Expr::bin(BinOp::Add, Expr::Reg(number), Expr::Const(1), PTR)
     }
 
-    /// Whether an argument is a null pointer.
+    /// Returns whether an argument is a null pointer.
     fn is_null(&mut self, args: Args<'a>, i: usize) -> bool {
         args.get(i).is_some_and(|e| matches!(self.constant(e), Ok(0)))
     }
@@ -606,63 +262,5 @@ impl<'a> Lower<'a> {
         self.emit(Instr::Unmodelled("a thread starts in something that is not a known function".into()));
         self.place_label(end);
         Ok(())
-    }
-
-    pub(super) fn semaphore(
-        &mut self,
-        name: &str,
-        args: Args<'a>,
-        span: Span,
-    ) -> Result<Option<Option<Value>>> {
-        let ok = || Self::int_value(Expr::Const(0));
-        if self.dry {
-            return Ok(Some(Self::int_value(Expr::SelfId)));
-        }
-        let s = self.arg(args, 0, span)?;
-        let result = match name {
-            "sem_init" => {
-                self.arg(args, 1, span)?;
-                let n = self.arg(args, 2, span)?;
-                self.store(&s.expr, 0, n.expr, INT);
-                ok()
-            }
-            "sem_post" => {
-                self.emit(Instr::AtomicBegin);
-                let n = self.load(&s.expr, 0, INT);
-                self.store(&s.expr, 0, Self::plus(n, 1), INT);
-                self.emit(Instr::AtomicEnd);
-                ok()
-            }
-            "sem_wait" | "sem_trywait" => {
-                let result = self.register(INT, None);
-                let (free, none, end) = (self.label(), self.label(), self.label());
-                self.emit(Instr::AtomicBegin);
-                let n = self.load(&s.expr, 0, INT);
-                let positive = Expr::bin(BinOp::Lt, Expr::Const(0), n.clone(), INT);
-                self.emit(Instr::Branch(positive, free, none));
-                self.place_label(none);
-                if name == "sem_wait" {
-                    self.wait_until(Expr::Const(0));
-                } else {
-                    self.emit(Instr::Let(result, Expr::Const(-1)));
-                    self.emit(Instr::Jump(end));
-                }
-                self.place_label(free);
-                self.store(&s.expr, 0, Self::plus(n, -1), INT);
-                self.emit(Instr::Let(result, Expr::Const(0)));
-                self.place_label(end);
-                self.emit(Instr::AtomicEnd);
-                Self::int_value(Expr::Reg(result))
-            }
-            "sem_getvalue" => {
-                let to = self.arg(args, 1, span)?;
-                let n = self.load(&s.expr, 0, INT);
-                self.store_as(Access::Plain, &to.expr, 0, n, INT);
-                ok()
-            }
-            "sem_destroy" => ok(),
-            _ => return unsupported(span, format!("`{name}`")),
-        };
-        Ok(Some(result))
     }
 }

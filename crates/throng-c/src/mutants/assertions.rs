@@ -9,13 +9,9 @@ use lang_c::span::{Node, Span};
 use lang_c::visit::{self, Visit};
 
 use super::{callee, edit, line, named, written};
+use crate::library::special::{Meaning, names};
 use crate::preprocess::Prepared;
 use throng_lang::mutant::{Change, Mutant};
-
-/// Functions that say that something is wrong, as the reader of C knows them.
-const ERRORS: [&str; 5] = ["__VERIFIER_error", "reach_error", "__assert_fail", "__assert_rtn", "__assert"];
-/// Functions that assert their first argument, unless they are defined.
-const ASSERTS: [&str; 4] = ["assert", "__CPROVER_assert", "__VERIFIER_assert", "unsafe_assert"];
 
 pub(super) fn mutants(
     text: &Prepared,
@@ -35,15 +31,18 @@ pub(super) fn mutants(
         })
         .collect();
     let defined: HashSet<&str> = functions.iter().map(|f| f.0).collect();
-    let mut errors: HashSet<&str> = ERRORS.into();
+    let known: HashSet<&str> = names(|m| matches!(m, Meaning::Error | Meaning::FailedAssertion(_))).collect();
+    let mut errors = known.clone();
     // Functions that assert a parameter, and which.
-    let mut asserts: HashMap<&str, usize> =
-        ASSERTS.iter().filter(|name| !defined.contains(*name)).map(|name| (*name, 0)).collect();
+    let mut asserts: HashMap<&str, usize> = names(|m| m == Meaning::Assert)
+        .filter(|name| !defined.contains(name))
+        .map(|name| (name, 0))
+        .collect();
     // Until nothing new is an error or an assertion.
     loop {
-        let known = (errors.len(), asserts.len());
+        let before = (errors.len(), asserts.len());
         let mut conditions: BTreeMap<usize, Span> = BTreeMap::new();
-        for (name, parameters, body) in functions.iter().filter(|f| !ERRORS.contains(&f.0)) {
+        for (name, parameters, body) in functions.iter().filter(|f| !known.contains(f.0)) {
             let mut labels: HashSet<&str> = error_labels.iter().map(String::as_str).collect();
             let mut seen = guards(body, &errors, &asserts, &labels);
             // A label before an error is one, if there are jumps to it.
@@ -63,7 +62,7 @@ pub(super) fn mutants(
                 }
             }
         }
-        if known == (errors.len(), asserts.len()) {
+        if before == (errors.len(), asserts.len()) {
             let negated = |span: &Span| Mutant {
                 change: Change::Negated,
                 lines: vec![line(text, *span)],
@@ -75,7 +74,7 @@ pub(super) fn mutants(
     }
 }
 
-/// The parameter that a condition is about, if it is about one and about nothing else.
+/// Returns the parameter that a condition is about, if it is about one and about nothing else.
 fn of_parameter(condition: &Node<Expression>, parameters: &[&str]) -> Option<usize> {
     struct Names<'a>(Vec<&'a str>);
     impl<'a> Visit<'a> for Names<'a> {
@@ -95,7 +94,7 @@ fn of_parameter(condition: &Node<Expression>, parameters: &[&str]) -> Option<usi
 struct Seen<'a> {
     /// The conditions on which an error is called.
     guards: Vec<&'a Node<Expression>>,
-    /// Whether one is called on no condition.
+    /// True if one is called on no condition.
     always: bool,
     /// The label after which one is called on no condition.
     error_label: Option<&'a str>,

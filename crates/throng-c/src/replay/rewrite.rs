@@ -4,11 +4,14 @@
 //! becomes a turn, a read, a turn, a write. What is an access is what the goto program says,
 //! passage by passage.
 
+mod calls;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lang_c::ast::*;
 use lang_c::span::{Node, Span};
 
+use crate::library::special::{ASYNC_LABEL, Meaning, special};
 use throng_goto::program::{Instr, Program, is_private};
 use throng_goto::question::Question;
 
@@ -25,7 +28,7 @@ pub(super) struct Sites {
 
 impl Sites {
     pub(super) fn of(program: &Program) -> Sites {
-        // Number 0 is no site.
+        // Number 0 does not stand for a site.
         let mut sites = Sites { numbers: HashMap::new(), kinds: vec![[false; 3]] };
         for t in &program.templates {
             for (pc, i) in t.code.iter().enumerate() {
@@ -54,7 +57,7 @@ impl Sites {
     }
 }
 
-/// How an instruction can be seen.
+/// Returns how an instruction can be seen.
 pub(super) fn kind(i: &Instr) -> Option<u8> {
     use throng_goto::program::Expr;
     let private = |a: &Expr| matches!(a, Expr::Const(a) if is_private(*a));
@@ -74,7 +77,7 @@ pub(super) fn kind(i: &Instr) -> Option<u8> {
 /// The turns that a text waits for: site, and the kind if only accesses of one kind wait.
 pub(super) type Turns = HashSet<(usize, Option<u8>)>;
 
-/// The turns that a rewritten program waits for.
+/// Returns the turns that a rewritten program waits for.
 pub(super) fn turns(body: &str) -> Turns {
     let call = |(at, word): (usize, &str)| {
         let rest = &body[at + word.len()..];
@@ -99,7 +102,7 @@ pub(super) struct Rewriter<'a> {
     declared: HashSet<String>,
     /// Copies of structures, with their parts.
     copies: &'a HashMap<(usize, usize), Vec<(u32, u8)>>,
-    /// Declarations that leave so many variables open.
+    /// Number of variables that each declaration leaves open.
     opened: HashMap<(usize, usize), usize>,
     fresh: usize,
     /// Passages that ask for an input.
@@ -163,7 +166,7 @@ impl<'a> Rewriter<'a> {
         Rewriter { text, sites, question, defined, declared, copies, opened, fresh: 0, inputs }
     }
 
-    /// The whole text, rewritten, from an offset on.
+    /// Returns the whole text, rewritten, from an offset on.
     pub(super) fn unit(&mut self, unit: &TranslationUnit, from: usize) -> String {
         let mut edits = Vec::new();
         for item in &unit.0 {
@@ -174,10 +177,10 @@ impl<'a> Rewriter<'a> {
                 {
                     edits.push((n.span.start, n.span.end, "__throng_main".into()));
                 }
-                let name = name_of(declarator).unwrap_or_default().to_string();
-                // Its meaning is not its body.
+                let name = name_of(declarator).unwrap_or_default();
                 let body = &f.node.statement;
-                if !matches!(&*name, "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end") {
+                // What these mean is not their body.
+                if !matches!(special(name, true), Some(Meaning::AtomicBegin | Meaning::AtomicEnd)) {
                     if let Some((site, kinds)) = self.sites.at(f.node.declarator.span)
                         && kinds[WRITE as usize]
                     {
@@ -286,7 +289,7 @@ impl<'a> Rewriter<'a> {
                 let at = l.statement.span.start;
                 edits.push((at, at, format!("; {extra}")));
             }
-            if label.starts_with("__CPROVER_ASYNC")
+            if label.starts_with(ASYNC_LABEL)
                 && let Statement::Expression(Some(e)) = &l.statement.node
                 && let Expression::Call(c) = &e.node
             {
@@ -395,7 +398,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Whether a turn is taken somewhere inside.
+    /// Returns whether a turn is taken somewhere inside.
     fn is_seen(&mut self, e: &Node<Expression>) -> bool {
         let fresh = self.fresh;
         let text = self.value(e);
@@ -409,109 +412,16 @@ impl<'a> Rewriter<'a> {
 
     /// An expression as a value.
     fn value(&mut self, e: &Node<Expression>) -> String {
-        let (site, reads, writes, other) = self.kinds(e.span);
+        let (site, reads, ..) = self.kinds(e.span);
         match &e.node {
             Expression::Identifier(_) | Expression::Member(_) => self.place_value(e, site, reads),
-            Expression::BinaryOperator(b) => match b.node.operator.node {
-                BinaryOperator::Index => self.place_value(e, site, reads),
-                BinaryOperator::Assign if self.copied_parts(e.span).is_some() => {
-                    let parts = self.copied_parts(e.span).unwrap_or_default();
-                    let (a, l) = (self.name(), self.place(&b.node.lhs));
-                    let (from, source) = self.copied_from(&b.node.rhs);
-                    let copy = parts.call(&a, &from);
-                    format!("({{ __auto_type {a} = &({l}); {source}{copy} *{a}; }})")
-                }
-                BinaryOperator::Assign if writes => {
-                    let (a, v) = (self.name(), self.name());
-                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    format!(
-                        "({{ __auto_type {a} = &({l}); __typeof__(*{a}) {v} = ({r}); __throng_turn({site}, 1); *{a} = {v}; {v}; }})"
-                    )
-                }
-                BinaryOperator::Assign => {
-                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)])
-                }
-                ref op if compound(op).is_some() => {
-                    let op = compound(op).unwrap_or("+");
-                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    let seen = reads || writes || other;
-                    if !seen && !self.question.overflow {
-                        return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
-                    }
-                    let v = self.name();
-                    let update = self.update(seen.then_some(site), other, &l, op, &v, false);
-                    format!("({{ __auto_type {v} = ({r}); {update} }})")
-                }
-                BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
-                    let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
-                    self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)])
-                }
-                _ => {
-                    let both = self.is_seen(&b.node.lhs) && self.is_seen(&b.node.rhs);
-                    let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
-                    let op = self.text[b.node.lhs.span.end..b.node.rhs.span.start].to_string();
-                    let op = op.trim().trim_matches(['(', ')']).trim();
-                    let checked = self.question.overflow && ARITHMETIC.contains(&op);
-                    if !both && !checked {
-                        return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
-                    }
-                    // From left to right.
-                    let (x, y) = (self.name(), self.name());
-                    let check = self.checked(&x, op, &y);
-                    format!("({{ __auto_type {x} = ({l}); __auto_type {y} = ({r}); {check}{x} {op} {y}; }})")
-                }
-            },
-            Expression::UnaryOperator(u) => match u.node.operator.node {
-                UnaryOperator::Indirection => self.place_value(e, site, reads),
-                UnaryOperator::Address => {
-                    let inner = self.place(&u.node.operand);
-                    self.around(e.span, &[(u.node.operand.span, inner)])
-                }
-                UnaryOperator::PostIncrement
-                | UnaryOperator::PostDecrement
-                | UnaryOperator::PreIncrement
-                | UnaryOperator::PreDecrement => {
-                    let inner = self.place(&u.node.operand);
-                    let seen = reads || writes || other;
-                    if !seen && !self.question.overflow {
-                        return self.around(e.span, &[(u.node.operand.span, inner)]);
-                    }
-                    use UnaryOperator as U;
-                    let op = match u.node.operator.node {
-                        U::PostIncrement | U::PreIncrement => "+",
-                        _ => "-",
-                    };
-                    let post = matches!(u.node.operator.node, U::PostIncrement | U::PostDecrement);
-                    format!("({{ {} }})", self.update(seen.then_some(site), other, &inner, op, "1", post))
-                }
-                UnaryOperator::Minus if self.question.overflow => {
-                    let (x, inner) = (self.name(), self.value(&u.node.operand));
-                    format!("({{ __auto_type {x} = ({inner}); {}-{x}; }})", self.checked("0", "-", &x))
-                }
-                _ => {
-                    let inner = self.value(&u.node.operand);
-                    self.around(e.span, &[(u.node.operand.span, inner)])
-                }
-            },
+            Expression::BinaryOperator(b) => self.binary(e, &b.node),
+            Expression::UnaryOperator(u) => self.unary(e, &u.node),
             Expression::Cast(c) => {
                 let inner = self.value(&c.node.expression);
                 self.around(e.span, &[(c.node.expression.span, inner)])
             }
-            Expression::Conditional(c) => {
-                let condition = self.value(&c.node.condition);
-                let otherwise = self.value(&c.node.else_expression);
-                if self.raw(c.node.then_expression.span) == crate::preprocess::SAME {
-                    return format!("(({condition}) ?: ({otherwise}))");
-                }
-                let then = self.value(&c.node.then_expression);
-                let parts = [
-                    (c.node.condition.span, condition),
-                    (c.node.then_expression.span, then),
-                    (c.node.else_expression.span, otherwise),
-                ];
-                self.around(e.span, &parts)
-            }
+            Expression::Conditional(c) => self.conditional(e.span, &c.node),
             Expression::Comma(list) => {
                 let parts: Vec<(Span, String)> = list.iter().map(|e| (e.span, self.value(e))).collect();
                 self.around(e.span, &parts)
@@ -533,7 +443,117 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The text of an expression with parts replaced, in brackets where they were changed.
+    fn binary(&mut self, e: &Node<Expression>, b: &BinaryOperatorExpression) -> String {
+        let (site, reads, writes, other) = self.kinds(e.span);
+        match b.operator.node {
+            BinaryOperator::Index => self.place_value(e, site, reads),
+            BinaryOperator::Assign if self.copied_parts(e.span).is_some() => {
+                let parts = self.copied_parts(e.span).unwrap_or_default();
+                let (a, l) = (self.name(), self.place(&b.lhs));
+                let (from, source) = self.copied_from(&b.rhs);
+                let copy = parts.call(&a, &from);
+                format!("({{ __auto_type {a} = &({l}); {source}{copy} *{a}; }})")
+            }
+            BinaryOperator::Assign if writes => {
+                let (a, v) = (self.name(), self.name());
+                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
+                format!(
+                    "({{ __auto_type {a} = &({l}); __typeof__(*{a}) {v} = ({r}); __throng_turn({site}, 1); *{a} = {v}; {v}; }})"
+                )
+            }
+            BinaryOperator::Assign => {
+                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
+                self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)])
+            }
+            ref op if compound(op).is_some() => {
+                let op = compound(op).unwrap_or("+");
+                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
+                let seen = reads || writes || other;
+                if !seen && !self.question.overflow {
+                    return self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)]);
+                }
+                let v = self.name();
+                let update =
+                    self.update(Turn { site: seen.then_some(site), atomic: other }, &l, op, &v, Gives::New);
+                format!("({{ __auto_type {v} = ({r}); {update} }})")
+            }
+            BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
+                let (l, r) = (self.value(&b.lhs), self.value(&b.rhs));
+                self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)])
+            }
+            _ => {
+                let both = self.is_seen(&b.lhs) && self.is_seen(&b.rhs);
+                let (l, r) = (self.value(&b.lhs), self.value(&b.rhs));
+                let op = self.text[b.lhs.span.end..b.rhs.span.start].to_string();
+                let op = op.trim().trim_matches(['(', ')']).trim();
+                let checked = self.question.overflow && ARITHMETIC.contains(&op);
+                if !both && !checked {
+                    return self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)]);
+                }
+                // From left to right.
+                let (x, y) = (self.name(), self.name());
+                let check = self.checked(&x, op, &y);
+                format!("({{ __auto_type {x} = ({l}); __auto_type {y} = ({r}); {check}{x} {op} {y}; }})")
+            }
+        }
+    }
+
+    fn unary(&mut self, e: &Node<Expression>, u: &UnaryOperatorExpression) -> String {
+        let (site, reads, writes, other) = self.kinds(e.span);
+        match u.operator.node {
+            UnaryOperator::Indirection => self.place_value(e, site, reads),
+            UnaryOperator::Address => {
+                let inner = self.place(&u.operand);
+                self.around(e.span, &[(u.operand.span, inner)])
+            }
+            UnaryOperator::PostIncrement
+            | UnaryOperator::PostDecrement
+            | UnaryOperator::PreIncrement
+            | UnaryOperator::PreDecrement => {
+                let inner = self.place(&u.operand);
+                let seen = reads || writes || other;
+                if !seen && !self.question.overflow {
+                    return self.around(e.span, &[(u.operand.span, inner)]);
+                }
+                use UnaryOperator as U;
+                let op = match u.operator.node {
+                    U::PostIncrement | U::PreIncrement => "+",
+                    _ => "-",
+                };
+                let gives = match u.operator.node {
+                    U::PostIncrement | U::PostDecrement => Gives::Old,
+                    _ => Gives::New,
+                };
+                let turn = Turn { site: seen.then_some(site), atomic: other };
+                format!("({{ {} }})", self.update(turn, &inner, op, "1", gives))
+            }
+            UnaryOperator::Minus if self.question.overflow => {
+                let (x, inner) = (self.name(), self.value(&u.operand));
+                format!("({{ __auto_type {x} = ({inner}); {}-{x}; }})", self.checked("0", "-", &x))
+            }
+            _ => {
+                let inner = self.value(&u.operand);
+                self.around(e.span, &[(u.operand.span, inner)])
+            }
+        }
+    }
+
+    fn conditional(&mut self, span: Span, c: &ConditionalExpression) -> String {
+        let condition = self.value(&c.condition);
+        let otherwise = self.value(&c.else_expression);
+        if self.raw(c.then_expression.span) == crate::preprocess::SAME {
+            return format!("(({condition}) ?: ({otherwise}))");
+        }
+        let then = self.value(&c.then_expression);
+        let parts = [
+            (c.condition.span, condition),
+            (c.then_expression.span, then),
+            (c.else_expression.span, otherwise),
+        ];
+        self.around(span, &parts)
+    }
+
+    /// Returns the text of an expression with parts replaced, in brackets where they were changed.
     fn around(&self, span: Span, parts: &[(Span, String)]) -> String {
         let edits = parts.iter().filter(|(inner, text)| text != self.raw(*inner));
         let edits = edits.map(|(inner, text)| (inner.start, inner.end, format!("({text})")));
@@ -574,7 +594,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The parts of the structure that a passage copies, if other threads can see it.
+    /// Returns the parts of the structure that a passage copies, if other threads can see it.
     fn copied_parts(&self, span: Span) -> Option<Parts> {
         let (site, reads, writes, _) = self.kinds(span);
         let list = self.copies.get(&(span.start, span.end)).filter(|_| reads || writes)?;
@@ -588,7 +608,8 @@ impl<'a> Rewriter<'a> {
         format!("({{ {source}__typeof__(*{from}) {v}; {copy} {v}; }})")
     }
 
-    /// Where a structure is copied from: a variable that holds its address, and what declares that.
+    /// Returns where a structure is copied from: a variable that holds its address, and what
+    /// declares that.
     fn copied_from(&mut self, e: &Node<Expression>) -> (String, String) {
         let from = self.name();
         match self.structure(e) {
@@ -625,7 +646,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// What asks whether an operation overflows, if that is the question.
+    /// Returns the check that an operation does not overflow, if that is the question.
     fn checked(&self, x: &str, op: &str, y: &str) -> String {
         match op.bytes().next().filter(|_| self.question.overflow && ARITHMETIC.contains(&op)) {
             Some(symbol) => format!("__throng_checked('{}', {x} {op} {y}, {x}, {y}); ", char::from(symbol)),
@@ -633,254 +654,39 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// `place op= v`, with the old or the new value as its value; without a site, other threads do
-    /// not see it.
-    fn update(
-        &mut self,
-        site: Option<usize>,
-        atomic: bool,
-        place: &str,
-        op: &str,
-        v: &str,
-        post: bool,
-    ) -> String {
+    /// Writes `place op= v`.
+    fn update(&mut self, turn: Turn, place: &str, op: &str, v: &str, gives: Gives) -> String {
         let (a, o, n) = (self.name(), self.name(), self.name());
-        let value = if post { &o } else { &n };
-        let (first, second) = match site {
+        let value = if gives == Gives::Old { &o } else { &n };
+        let (first, second) = match turn.site {
             None => (String::new(), String::new()),
-            Some(site) if atomic => (format!("__throng_turn({site}, 2);"), String::new()),
+            Some(site) if turn.atomic => (format!("__throng_turn({site}, 2);"), String::new()),
             Some(site) => (
                 format!("__throng_read({site}, (void *){a}, sizeof *{a});"),
                 format!("__throng_turn({site}, 1);"),
             ),
         };
-        let check = if atomic { String::new() } else { self.checked(&o, op, v) };
+        let check = if turn.atomic { String::new() } else { self.checked(&o, op, v) };
         format!(
             "__auto_type {a} = &({place}); {first} __typeof__(*{a}) {o} = *{a}; {check}__typeof__(*{a}) {n} = {o} {op} {v}; {second} *{a} = {n}; {value};"
         )
     }
+}
 
-    fn call(&mut self, e: &Node<Expression>, c: &CallExpression) -> String {
-        let Expression::Identifier(callee) = &c.callee.node else {
-            let f = self.value(&c.callee);
-            let mut parts = vec![(c.callee.span, f)];
-            let texts: Vec<String> = c.arguments.iter().map(|a| self.value(a)).collect();
-            parts.extend(c.arguments.iter().map(|a| a.span).zip(texts));
-            return self.around(e.span, &parts);
-        };
-        let name = callee.node.name.clone();
-        let site = self.sites.at(e.span).map_or(0, |s| s.0);
-        let seen: Vec<bool> = c.arguments.iter().map(|a| self.is_seen(a)).collect();
-        let mut before = String::new();
-        let mut arguments = Vec::new();
-        for (a, seen) in c.arguments.iter().zip(&seen) {
-            let text = self.value(a);
-            if *seen {
-                let n = self.name();
-                before += &format!("__auto_type {n} = ({text}); ");
-                arguments.push(n);
-            } else {
-                arguments.push(text);
-            }
-        }
-        let call = self.called(&name, &arguments, e, site);
-        if before.is_empty() { call } else { format!("({{ {before}{call}; }})") }
-    }
+/// The turns that an update takes.
+#[derive(Clone, Copy)]
+struct Turn {
+    /// `None` if other threads do not see it.
+    site: Option<usize>,
+    /// True if it is one step.
+    atomic: bool,
+}
 
-    fn called(&mut self, name: &str, args: &[String], e: &Node<Expression>, site: usize) -> String {
-        let arg = |n: usize| args.get(n).map_or("0", String::as_str);
-        let defined = self.defined.get(name).copied();
-        let special = matches!(
-            name,
-            "__VERIFIER_error"
-                | "reach_error"
-                | "__VERIFIER_atomic_begin"
-                | "__VERIFIER_atomic_end"
-                | "__CPROVER_atomic_begin"
-                | "__CPROVER_atomic_end"
-        );
-        if let Some(void) = defined.filter(|_| !special) {
-            let call = format!("{name}({})", args.join(", "));
-            let inside = |names: &String| names.split(',').any(|n| n.trim() == name);
-            let place = self.question.exclusive.iter().position(inside);
-            let (enter, leave) = match place {
-                _ if name.starts_with("__VERIFIER_atomic_") => {
-                    (format!("__throng_begin({site});"), "__throng_end();".to_string())
-                }
-                Some(p) => (format!("__throng_enter({site}, {p});"), format!("__throng_leave({site}, {p});")),
-                None => return call,
-            };
-            if void {
-                return format!("({{ {enter} {call}; {leave} }})");
-            }
-            let r = self.name();
-            return format!("({{ {enter} __auto_type {r} = {call}; {leave} {r}; }})");
-        }
-        match name {
-            "reach_error" | "__VERIFIER_error" => {
-                return format!("__throng_failed_assertion(\"{name} is called\")");
-            }
-            "assert" | "__CPROVER_assert" | "__VERIFIER_assert" | "unsafe_assert" => {
-                return format!("__throng_assert(!!({}))", arg(0));
-            }
-            "__VERIFIER_assume" | "__CPROVER_assume" | "assume" | "__builtin_assume" => {
-                return format!("__throng_assume(!!({}))", arg(0));
-            }
-            "__assert_fail" | "__assert_rtn" | "__assert" if self.question.error_function.is_some() => {
-                return "__throng_park()".into();
-            }
-            "__assert_fail" => return format!("__throng_failed_assertion({})", arg(0)),
-            "__assert_rtn" | "__assert" => return "__throng_failed_assertion(0)".into(),
-            "abort" | "exit" | "_exit" | "_Exit" => return "__throng_park()".into(),
-            "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "atomic_begin" => {
-                return format!("__throng_begin({site})");
-            }
-            "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "atomic_end" => {
-                return "__throng_end()".into();
-            }
-            "malloc" | "alloca" | "__builtin_alloca" | "__builtin_malloc" => {
-                return format!("__throng_malloc({site}, {})", arg(0));
-            }
-            "calloc" => return format!("__throng_malloc({site}, ({}) * ({}))", arg(0), arg(1)),
-            "free" => return format!("__throng_give_back({site}, {})", arg(0)),
-            "__builtin_expect" | "__builtin_unreachable" => {
-                return format!("{name}({})", args.join(", "));
-            }
-            _ => {}
-        }
-        match name.strip_prefix("__builtin_").unwrap_or(name) {
-            "memset" => return format!("__throng_fill({site}, {})", args.join(", ")),
-            "bzero" => return format!("((void)__throng_fill({site}, {}, 0, {}))", arg(0), arg(1)),
-            "strcpy" => return format!("__throng_copy_text({site}, {}, {})", arg(0), arg(1)),
-            short @ ("memcpy" | "memmove" | "memcmp" | "bcmp" | "strcmp" | "strncmp" | "strlen"
-            | "strchr" | "strcat" | "abs" | "labs" | "llabs") => {
-                return format!("({{ __throng_call({site}); __builtin_{short}({}); }})", args.join(", "));
-            }
-            _ => {}
-        }
-        if let Some(text) = self.library(name, args, site) {
-            return text;
-        }
-        if name.starts_with("__atomic_") || name.starts_with("__sync_") || name.starts_with("atomic_") {
-            // A read of another operand may come first, and a write of the result last.
-            let main = match self.kinds(e.span) {
-                (_, _, _, true) => 2,
-                (_, true, true, false) if name.contains("load") => 0,
-                (_, _, true, false) => 1,
-                _ => 0,
-            };
-            let first = if main > 0 { format!("__throng_maybe({site}, 0); ") } else { String::new() };
-            let last = if main != 1 { format!("__throng_maybe({site}, 1); ") } else { String::new() };
-            return format!(
-                "({{ {first}__throng_turn({site}, {main}); {last}{name}({}); }})",
-                args.join(", ")
-            );
-        }
-        if name.ends_with("scanf") {
-            return self.scan(name, args, site);
-        }
-        // Not defined: an input.
-        self.inputs.insert(site);
-        let mut effects: String =
-            args.iter().filter(|a| a.starts_with("__throng_")).map(|a| format!("(void){a}, ")).collect();
-        if self.kinds(e.span).1 {
-            effects += &format!("__throng_call({site}), ");
-        }
-        let raw = self.raw(e.span);
-        let ty = if self.declared.contains(name) { format!("__typeof__({raw})") } else { "int".into() };
-        format!("({effects}({ty})__throng_input({site}))")
-    }
-
-    /// `scanf` and its like: how many conversions succeed, and a value for each.
-    fn scan(&mut self, name: &str, args: &[String], site: usize) -> String {
-        self.inputs.insert(site);
-        let from = match name.rsplit('_').next() {
-            Some("scanf") => 1,
-            _ => 2,
-        };
-        let (done, source) = (
-            self.name(),
-            if name.ends_with("sscanf") { format!("__throng_call({site}); ") } else { String::new() },
-        );
-        let each = args.iter().skip(from).enumerate();
-        let each =
-            each.map(|(i, a)| format!("if ({i} < {done}) __throng_scan({site}, {a}, sizeof *({a})); "));
-        format!(
-            "({{ {source}int {done} = (int)__throng_input({site}); {}{done}; }})",
-            each.collect::<String>()
-        )
-    }
-
-    /// Threads, locks and their like.
-    fn library(&mut self, name: &str, args: &[String], site: usize) -> Option<String> {
-        let arg = |n: usize| args.get(n).map_or("0", String::as_str);
-        let lock = arg(0);
-        let short = name.strip_prefix("pthread_").or(Some(name).filter(|n| n.starts_with("sem_")))?;
-        let steps = if self.question.exact_waits() { 3 } else { 2 };
-        // A mutex with room for it knows its owner and its kind, if any can be recursive.
-        let known = |lock: &str| format!("__THRONG_KNOWS({lock})");
-        Some(match short {
-            "create" => {
-                let null = matches!(arg(0).replace([' ', '(', ')'], "").as_str(), "0" | "void*0");
-                let size = if null { "0".into() } else { format!("sizeof *({})", arg(0)) };
-                format!(
-                    "__throng_create({site}, (void *)({}), {size}, (void *)({}), (void *)({}))",
-                    arg(0),
-                    arg(2),
-                    arg(3)
-                )
-            }
-            "join" => format!("__throng_join({site}, (unsigned long)({}), (void **)({}))", arg(0), arg(1)),
-            "exit" => format!("__throng_exit({site}, (void *)({}))", arg(0)),
-            "key_create" => {
-                format!(
-                    "__throng_key_create({site}, (void *)({lock}), sizeof *({lock}), (void *)({}))",
-                    arg(1)
-                )
-            }
-            "key_delete" => format!("__throng_key_delete({site}, {lock})"),
-            "setspecific" => format!("__throng_set_specific({lock}, (void *)({}))", arg(1)),
-            "getspecific" => format!("__throng_get_specific({lock})"),
-            "self" => "__throng_self()".into(),
-            "equal" => format!("(({}) == ({}))", arg(0), arg(1)),
-            "mutex_lock" => format!("__throng_lock({site}, {lock}, 1, {})", known(lock)),
-            "mutex_trylock" => format!("__throng_lock({site}, {lock}, 0, {})", known(lock)),
-            "mutex_unlock" => format!("__throng_unlock({site}, {lock}, {})", known(lock)),
-            "spin_lock" => format!("__throng_lock({site}, {lock}, 1, 0)"),
-            "spin_trylock" => format!("__throng_lock({site}, {lock}, 0, 0)"),
-            "spin_unlock" => format!("__throng_unlock({site}, {lock}, 0)"),
-            "rwlock_unlock" => format!("__throng_rw_unlock({site}, {lock})"),
-            "mutex_init" => format!("__throng_init({site}, {lock}, {}, {})", arg(1), known(lock)),
-            "mutexattr_settype" => format!("__throng_reset({site}, {lock}, {})", arg(1)),
-            "mutexattr_init" => format!("__throng_reset({site}, {lock}, 0)"),
-            "cond_init" => format!("__throng_cond_init({site}, {lock}, sizeof *({lock}))"),
-            "mutex_destroy" => format!("__throng_destroy({site}, {lock})"),
-            "spin_init" | "rwlock_init" => format!("__throng_reset({site}, {lock}, 0)"),
-            "rwlock_rdlock" => format!("__throng_read_lock({site}, {lock}, 1)"),
-            "rwlock_tryrdlock" => format!("__throng_read_lock({site}, {lock}, 0)"),
-            "rwlock_wrlock" => format!("__throng_write_lock({site}, {lock}, 1)"),
-            "rwlock_trywrlock" => format!("__throng_write_lock({site}, {lock}, 0)"),
-            "cond_wait" => {
-                format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)))
-            }
-            "cond_timedwait" => {
-                self.inputs.insert(site);
-                let wait = format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)));
-                format!("({wait}, (int)__throng_input({site}) * 110)")
-            }
-            "cond_signal" => format!("__throng_signal({site}, {lock}, 0)"),
-            "cond_broadcast" => format!("__throng_signal({site}, {lock}, 1)"),
-            "barrier_init" => format!("__throng_barrier_init({site}, {lock}, {})", arg(2)),
-            "barrier_wait" => format!("__throng_barrier({site}, {lock})"),
-            "once" => format!("__throng_once({site}, {lock}, {})", arg(1)),
-            "sem_init" => format!("__throng_reset({site}, {lock}, {})", arg(2)),
-            "sem_post" => format!("__throng_sem_post({site}, {lock})"),
-            "sem_wait" => format!("__throng_sem_wait({site}, {lock}, 1)"),
-            "sem_trywait" => format!("__throng_sem_wait({site}, {lock}, 0)"),
-            "sem_getvalue" => format!("__throng_sem_value({site}, {lock}, {})", arg(1)),
-            _ => format!("__throng_pass({site})"),
-        })
-    }
+/// The value of an update as an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gives {
+    Old,
+    New,
 }
 
 /// A copy of a structure: its site, and offset and size of each part.
@@ -891,7 +697,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// The statement that copies from one address to another.
+    /// Returns the statement that copies from one address to another.
     fn call(&self, to: &str, from: &str) -> String {
         let list: Vec<String> = self.list.iter().map(|(offset, size)| format!("{offset}, {size}")).collect();
         let (site, list) = (self.site, list.join(", "));

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use throng_c::replay::{Ends, write};
 use throng_c::{Loaded, Options, load};
 use throng_goto::run::Run;
+use throng_model::random::Random;
 
 use crate::search::{Found, search};
 
@@ -74,33 +75,19 @@ fn load_text(folder: &Path, text: &str, options: &Options) -> Loaded {
     load(&path, options).unwrap_or_else(|why| panic!("{text}\nrefused: {:?}", why.diagnostics))
 }
 
-/// Numbers that look random.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % n.max(1)
-    }
-
-    pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
-    }
-}
-
 const VARIABLES: [&str; 9] = ["x", "y", "b", "u", "l", "s.p", "s.q", "a[1]", "(*p)"];
 
 fn expression(r: &mut Random, depth: usize) -> String {
     if depth == 0 || r.below(3) == 0 {
         return match r.below(4) {
             0 => r.below(7).to_string(),
-            1 => r.one(&["i", "j"]).into(),
-            2 => format!("a[{} & 3]", r.one(&["i", "j", "x", "u"])),
-            _ => r.one(&VARIABLES).into(),
+            1 => r.pick(&["i", "j"]).into(),
+            2 => format!("a[{} & 3]", r.pick(&["i", "j", "x", "u"])),
+            _ => r.pick(&VARIABLES).into(),
         };
     }
     let (a, b) = (expression(r, depth - 1), expression(r, depth - 1));
-    let op = r.one(&["+", "-", "*", "&", "|", "^", "<", "<=", "==", "!=", "&&", "||"]);
+    let op = r.pick(&["+", "-", "*", "&", "|", "^", "<", "<=", "==", "!=", "&&", "||"]);
     match r.below(8) {
         0 => format!("(({a}) ? ({b}) : {})", r.below(5)),
         1 => format!("(short)({a})"),
@@ -110,14 +97,14 @@ fn expression(r: &mut Random, depth: usize) -> String {
 }
 
 fn statement(r: &mut Random, depth: usize) -> String {
-    let v = r.one(&VARIABLES);
+    let v = r.pick(&VARIABLES);
     match r.below(13) {
         0 | 1 => format!("{v} = {};", expression(r, 2)),
-        2 => format!("{v}{};", r.one(&["++", "--"])),
-        3 => format!("{v} {} {};", r.one(&["+=", "-=", "^=", "|="]), expression(r, 1)),
+        2 => format!("{v}{};", r.pick(&["++", "--"])),
+        3 => format!("{v} {} {};", r.pick(&["+=", "-=", "^=", "|="]), expression(r, 1)),
         4 => format!("i = {};", expression(r, 2)),
         5 => format!("j = {v}++ + --z;"),
-        6 => format!("a[{} & 3] = {};", r.one(&["i", "y"]), expression(r, 1)),
+        6 => format!("a[{} & 3] = {};", r.pick(&["i", "y"]), expression(r, 1)),
         7 if depth > 0 => {
             format!(
                 "if ({}) {{ {} }} else {{ {} }}",
@@ -130,9 +117,9 @@ fn statement(r: &mut Random, depth: usize) -> String {
             format!("for (int k = 0; k < 2; k++) {{ {} }}", statement(r, depth - 1))
         }
         9 => format!("pthread_mutex_lock(&m); {} pthread_mutex_unlock(&m);", statement(r, 0)),
-        10 => format!("at{};", r.one(&["++", " += 3", " = x"])),
+        10 => format!("at{};", r.pick(&["++", " += 3", " = x"])),
         11 => r
-            .one(&[
+            .pick(&[
                 "__sync_fetch_and_add(&x, 2);",
                 "i = __sync_bool_compare_and_swap(&x, j, i);",
                 "atomic_fetch_add(&at, 1);",
@@ -145,7 +132,7 @@ fn statement(r: &mut Random, depth: usize) -> String {
 
 /// A program with two or three threads that compute with variables of several types.
 fn program(seed: u64) -> String {
-    let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let r = &mut Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
     let mut text = String::from(
         "#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
          int x = 1, y; signed char b = 3; unsigned u = 7; long l; short z; struct { int p; unsigned char q; } s; int a[4] = { 4, 3, 2, 1 };\n\
@@ -184,7 +171,7 @@ fn random_programs_do_the_same_when_compiled() {
         let text = program(seed);
         let loaded = load_text(&folder, &text, &Options::default());
         for schedule in 0..schedules {
-            let mut random = Random(seed * 1000 + schedule + 17);
+            let mut random = Random::new(seed * 1000 + schedule + 17);
             let run = Run::random(&loaded.query.program, 400, |n| random.below(n));
             steps += run.moves.len();
             let replay = write(&loaded, &run, Ends::AfterTheLastStep).unwrap();
@@ -271,6 +258,11 @@ fn runs_into_violations_end_in_them_when_compiled() {
         ),
         format!(
             "{head} void f(int n) {{ x = n; }} int main() {{ __CPROVER_ASYNC_1: f(1); while (1) {{ __CPROVER_ASYNC_2: f(2); assert(x != 2); }} }}"
+        ),
+        // What a function means that the program defines, or that only the compiler knows.
+        format!(
+            "{head} void __assert_fail(const char *a, const char *f, unsigned l, const char *g) {{ x = 1; }} int main() {{ \
+             int n = __VERIFIER_nondet_int(); if (n == 1) __builtin_trap(); assert(__builtin_constant_p(3) != 1 || n != 5); return 0; }}"
         ),
     ];
     for text in &cases {
@@ -437,27 +429,29 @@ fn shared_statement(r: &mut Random) -> String {
     let k = r.below(4);
     match r.below(14) {
         0 => format!("s = (struct pair){{ {k}, {} }};", r.below(4)),
-        1 => r.one(&["s = u;", "u = s;", "l = s;", "s = l;", "l = x ? s : u;", "*q = u;", "l = *q;"]).into(),
+        1 => r.pick(&["s = u;", "u = s;", "l = s;", "s = l;", "l = x ? s : u;", "*q = u;", "l = *q;"]).into(),
         2 => "{ struct pair k = s; l.p = k.q; }".into(),
-        3 => format!("s.{} = {k};", r.one(&["p", "q"])),
-        4 => format!("a[{} & 3] = a[{k}] + 1;", r.one(&["x", "i", "l.p"])),
-        5 => {
-            r.one(&["atomic_fetch_add(&at, 1);", "at = 2;", "i = at;", "i = atomic_exchange(&at, 3);"]).into()
-        }
+        3 => format!("s.{} = {k};", r.pick(&["p", "q"])),
+        4 => format!("a[{} & 3] = a[{k}] + 1;", r.pick(&["x", "i", "l.p"])),
+        5 => r
+            .pick(&["atomic_fetch_add(&at, 1);", "at = 2;", "i = at;", "i = atomic_exchange(&at, 3);"])
+            .into(),
         6 => format!("pthread_mutex_lock(&m); x = x + {k}; i = y; pthread_mutex_unlock(&m);"),
         7 => "pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); x++; pthread_mutex_unlock(&m);".into(),
-        8 => r.one(&["pthread_cond_signal(&c);", "pthread_cond_broadcast(&c);"]).into(),
+        8 => r.pick(&["pthread_cond_signal(&c);", "pthread_cond_broadcast(&c);"]).into(),
         9 => "__VERIFIER_atomic_begin(); y++; s.p = y; __VERIFIER_atomic_end();".into(),
-        10 => r.one(&["add(&i);", "add(&x);", "add(&l.q);", "add(&s.q);", "add(&a[1]);"]).into(),
+        10 => r.pick(&["add(&i);", "add(&x);", "add(&l.q);", "add(&s.q);", "add(&a[1]);"]).into(),
         11 => "if (__VERIFIER_nondet_bool()) y = 2; else i++;".into(),
         12 => format!("if (i > {k}) x = i; else y += {k};"),
-        _ => format!("{} = {};", r.one(&["x", "y", "i"]), r.one(&["x", "y + 1", "i", "l.p", "s.q", "a[2]"])),
+        _ => {
+            format!("{} = {};", r.pick(&["x", "y", "i"]), r.pick(&["x", "y + 1", "i", "l.p", "s.q", "a[2]"]))
+        }
     }
 }
 
 /// A program with two more threads, one of them detached, that may fail its assertions.
 fn failing_program(seed: u64) -> String {
-    let r = &mut Random(seed.wrapping_mul(0xd134_2543_de82_ef95) + 7);
+    let r = &mut Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95) + 7);
     let mut text = String::from(
         "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
          _Bool __VERIFIER_nondet_bool(void); struct pair { int p; short q; } s = { 1, 2 }, u, *q = &u; int x, y = 1, a[4]; _Atomic int at;\n\
@@ -475,7 +469,7 @@ fn failing_program(seed: u64) -> String {
         );
     }
     let (own, value) = (body(r, 2), r.below(3));
-    let checked = r.one(&["x", "y", "at", "s.p", "s.q", "l.p", "a[1]", "i"]);
+    let checked = r.pick(&["x", "y", "at", "s.p", "s.q", "l.p", "a[1]", "i"]);
     _ = writeln!(
         text,
         "int main(void) {{ pthread_t h, d; int i = 2; struct pair l = {{ 3, 3 }}; pthread_create(&h, 0, t0, 0); pthread_create(&d, 0, t1, 0); \

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::compiled::Random;
+use throng_model::random::Random;
 
 const TYPES: [&str; 13] = [
     "signed char",
@@ -60,15 +60,15 @@ pub struct Generator {
 
 impl Generator {
     fn ty(&mut self) -> &'static str {
-        self.r.one(&TYPES)
+        self.r.pick(&TYPES)
     }
 
     fn leaf(&mut self) -> String {
         match self.r.below(5) {
-            0 | 1 => format!("({})", self.r.one(&CONSTANTS)),
-            2 => format!("a[{} & 3]", self.r.one(&["l0", "g0", "s.a"])),
-            3 => format!("text[{} & 3]", self.r.one(&["l1", "g1", "0", "2"])),
-            _ => self.r.one(&PLACES).into(),
+            0 | 1 => format!("({})", self.r.pick(&CONSTANTS)),
+            2 => format!("a[{} & 3]", self.r.pick(&["l0", "g0", "s.a"])),
+            3 => format!("text[{} & 3]", self.r.pick(&["l1", "g1", "0", "2"])),
+            _ => self.r.pick(&PLACES).into(),
         }
     }
 
@@ -82,33 +82,33 @@ impl Generator {
             0 => format!("({})({a})", self.ty()),
             1 => format!("({a} ? {b} : {})", self.leaf()),
             2 => format!("({a} ?: {b})"),
-            3 => format!("({a} {} ({b} & 7))", self.r.one(&["<<", ">>"])),
-            4 => format!("({a} {} (({b} & 15) + 1))", self.r.one(&["/", "%"])),
-            5 => format!("({}({a}))", self.r.one(&["-", "~", "!", "+"])),
-            6 => format!("({} + 1, ({b}))", self.r.one(&PLACES)),
+            3 => format!("({a} {} ({b} & 7))", self.r.pick(&["<<", ">>"])),
+            4 => format!("({a} {} (({b} & 15) + 1))", self.r.pick(&["/", "%"])),
+            5 => format!("({}({a}))", self.r.pick(&["-", "~", "!", "+"])),
+            6 => format!("({} + 1, ({b}))", self.r.pick(&PLACES)),
             7 => format!("sizeof({a})"),
             8 => format!("({{ {} k = {a}; k + {b}; }})", self.ty()),
-            9 => format!("((struct pair){{ .y = {a}, .x = {b} }}).{}", self.r.one(&["x", "y"])),
-            10 => format!("({a} {} {b})", self.r.one(&["&&", "||"])),
-            11 | 12 => format!("({a} {} {b})", self.r.one(&["<", "<=", ">", ">=", "==", "!="])),
-            _ => format!("({a} {} {b})", self.r.one(&["+", "-", "*", "&", "|", "^"])),
+            9 => format!("((struct pair){{ .y = {a}, .x = {b} }}).{}", self.r.pick(&["x", "y"])),
+            10 => format!("({a} {} {b})", self.r.pick(&["&&", "||"])),
+            11 | 12 => format!("({a} {} {b})", self.r.pick(&["<", "<=", ">", ">=", "==", "!="])),
+            _ => format!("({a} {} {b})", self.r.pick(&["+", "-", "*", "&", "|", "^"])),
         }
     }
 
     fn statement(&mut self, depth: usize) -> String {
-        let v = self.r.one(&PLACES);
+        let v = self.r.pick(&PLACES);
         let e = self.expression(2);
         match self.r.below(if depth == 0 { 9 } else { 16 }) {
             0 | 1 => format!("{v} = {e};"),
-            2 => format!("{v} {} {e};", self.r.one(&["+=", "-=", "*=", "&=", "|=", "^="])),
-            3 => format!("{v} {} ({e} & 7);", self.r.one(&["<<=", ">>="])),
-            4 => format!("{v} {} (({e} & 15) + 1);", self.r.one(&["/=", "%="])),
-            5 => format!("l0 = {v}{};", self.r.one(&["++", "--"])),
-            6 => format!("l1 = {}{v};", self.r.one(&["++", "--"])),
+            2 => format!("{v} {} {e};", self.r.pick(&["+=", "-=", "*=", "&=", "|=", "^="])),
+            3 => format!("{v} {} ({e} & 7);", self.r.pick(&["<<=", ">>="])),
+            4 => format!("{v} {} (({e} & 15) + 1);", self.r.pick(&["/=", "%="])),
+            5 => format!("l0 = {v}{};", self.r.pick(&["++", "--"])),
+            6 => format!("l1 = {}{v};", self.r.pick(&["++", "--"])),
             7 => format!("{v} = f({e}, {});", self.expression(1)),
             8 => self
                 .r
-                .one(&[
+                .pick(&[
                     "t = s;",
                     "s = changed(t);",
                     "s.in = t.in;",
@@ -153,7 +153,7 @@ impl Generator {
     }
 
     fn constant(&mut self) -> &'static str {
-        self.r.one(&CONSTANTS)
+        self.r.pick(&CONSTANTS)
     }
 
     fn declarations(&mut self) -> String {
@@ -163,7 +163,7 @@ impl Generator {
         let (a, b, c, d) = (self.ty(), self.ty(), self.ty(), self.ty());
         _ = writeln!(text, "struct big {{ {a} a; {b} b; struct {{ {c} x; {d} y; }} in; {a} c[3]; }};");
         // Not every byte is a truth value.
-        let i = self.r.one(&TYPES[..10]);
+        let i = self.r.pick(&TYPES[..10]);
         _ = writeln!(text, "union mix {{ {i} i; unsigned char c[8]; unsigned long l; }};");
         for n in 0..4 {
             _ = writeln!(text, "static {} g{n} = {};", self.ty(), self.constant());
@@ -187,16 +187,16 @@ impl Generator {
         _ = writeln!(
             text,
             "static struct big s = {}, t = {{ {} }}, *q = &t;",
-            self.r.one(&first),
+            self.r.pick(&first),
             self.constant()
         );
         _ = writeln!(
             text,
             "static union mix u = {};",
-            self.r.one(&["{ 3 }", "{ .l = 77 }", "{ .c = { 1, 2, [5] = 9 } }"])
+            self.r.pick(&["{ 3 }", "{ .l = 77 }", "{ .c = { 1, 2, [5] = 9 } }"])
         );
         let string =
-            self.r.one(&["\"abcdefgh\"", "\"\\x41\\102\\t\" \"\" \"\\\"z....\"", "{ \"\\a?\\?abcdef\" }"]);
+            self.r.pick(&["\"abcdefgh\"", "\"\\x41\\102\\t\" \"\" \"\\\"z....\"", "{ \"\\a?\\?abcdef\" }"]);
         _ = writeln!(text, "static char text[] = {string}, named[][3] = {{ \"xy\", {{ 'a', 'b' }} }};");
         text
     }
@@ -226,7 +226,7 @@ impl Generator {
 
 /// The text of a program: `unsigned long NAME(void)` returns a checksum.
 pub fn program(seed: u64, name: &str) -> String {
-    let mut g = Generator { r: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 77) };
+    let mut g = Generator { r: Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 77) };
     let mut text = g.declarations() + &g.functions();
     let locals: Vec<String> = (0..3).map(|n| format!("{} l{n} = {};", g.ty(), g.constant())).collect();
     _ = writeln!(text, "unsigned long {name}(void) {{ {}", locals.join(" "));

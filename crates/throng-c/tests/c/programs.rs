@@ -8,6 +8,7 @@ use throng_goto::interpreter::Interpreter;
 use throng_goto::step::After;
 use throng_lang::load::Rejected;
 use throng_lang::source::{Source, render};
+use throng_model::random::Random;
 
 use crate::search::{Found, search};
 
@@ -215,11 +216,8 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
 #[test]
 fn nonsense_is_refused_without_a_panic() {
     let seed = "int x; struct s { int a : 3; }; int main() { int a[2] = { 1, 2 }; if (x) { L: x++; } return a[0] ? x : ({ 3; }); } \"\\x\" 'c' ?: # 1 \"f\"";
-    let mut state = 12345u64;
-    let mut next = |n: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % n
-    };
+    let mut random = Random::new(12345);
+    let mut next = |n: usize| random.below(n);
     for _ in 0..300 {
         let mut bytes = seed.as_bytes().to_vec();
         for _ in 0..1 + next(8) {
@@ -288,11 +286,8 @@ fn no_text_makes_the_reader_panic() {
         "(", ")", "{", "}", ";", "*", "&", "x", "int", "=", "[", "]", "0", "sizeof", "\"", "'", "if", "#",
         ",", "struct s", "\u{e9}", "?", ":",
     ];
-    let mut seed = 1u64;
-    let mut below = |n: usize| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as usize % n
-    };
+    let mut random = Random::new(1);
+    let mut below = |n: usize| random.below(n);
     let mut accepted = 0;
     for _ in 0..400 {
         let mut text = programs[below(programs.len())].clone();

@@ -1,5 +1,5 @@
-//! The names of states as the engines see them: for writing certificates, and for trying old ones.
-//! The checker has its own way to find states by name.
+//! Names for the engines' states: for writing certificates, and for trying old ones. The checker
+//! has its own look-up of states by name.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use throng_lang::bp::program::{Coded, Cubes, Program};
 use throng_model::table::Table;
 use throng_model::{Local, Shared};
 
-/// The variables whose values are known.
+/// Returns the variables whose values are known.
 fn values(names: impl Iterator<Item = String>, masks: &[u8]) -> BTreeMap<String, u8> {
     let known = names.zip(masks).filter(|(_, m)| **m != FREE);
     known.map(|(name, &m)| (name, m >> 1)).collect()
@@ -18,9 +18,9 @@ fn values(names: impl Iterator<Item = String>, masks: &[u8]) -> BTreeMap<String,
 
 /// A source of names for a model's states.
 pub trait Namer {
-    /// The name of a shared state.
+    /// Returns the name of a shared state.
     fn shared(&self, s: Shared) -> SharedName;
-    /// The name of a local state.
+    /// Returns the name of a local state.
     fn local(&self, l: Local) -> LocalName;
 }
 
@@ -34,15 +34,15 @@ impl Namer for Table {
     }
 }
 
-/// Names for the states of a program as the engines see it.
+/// Names for the states of the engines' model of a program.
 pub struct ProgramNames<'a> {
     jit: &'a Jit,
-    /// By function and node.
+    /// Names of places, by function and node.
     places: Vec<Vec<String>>,
 }
 
 impl<'a> ProgramNames<'a> {
-    /// Of this program.
+    /// Creates the names for a program.
     pub fn new(jit: &'a Jit) -> ProgramNames<'a> {
         let of = |f: &throng_lang::bp::program::FunctionInfo| {
             places(&f.name, f.nodes.iter().map(|n| ((n.line, n.column), &n.labels[..])))
@@ -56,7 +56,7 @@ impl<'a> ProgramNames<'a> {
 }
 
 impl ProgramNames<'_> {
-    /// The states with these names, as far as the program has them.
+    /// Returns the states with these names, as far as the program has them.
     pub fn states(&self, shared: &[SharedName], locals: &[LocalName]) -> (Found<Shared>, Found<Local>) {
         let program = self.program();
         let points: HashMap<String, u32> =
@@ -81,7 +81,7 @@ impl ProgramNames<'_> {
         (shared.collect(), locals.collect())
     }
 
-    /// The calls of a point, outermost first: instance and node.
+    /// Returns the calls of a point, outermost first: instance and node.
     fn frames(&self, point: u32) -> Vec<(usize, usize)> {
         let program = self.program();
         let p = &program.points[point as usize];
@@ -99,7 +99,7 @@ impl ProgramNames<'_> {
         self.frames(point).into_iter().map(place).collect::<Vec<_>>().join(" > ")
     }
 
-    /// The variables in the slots that are used at a point.
+    /// Returns the variables in the slots that are used at a point.
     fn variables(&self, point: u32) -> Vec<String> {
         let program = self.program();
         let mut names: Vec<String> = program.thread_locals.iter().map(|v| v.name.clone()).collect();

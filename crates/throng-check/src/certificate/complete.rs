@@ -1,10 +1,9 @@
-//! Views whose rounding is determined.
+//! Completion of views, so that their rounding is determined.
 //!
-//! Where states are sets, the checker takes what a step leads to for the least state that the views
-//! have and that holds all of it. An engine may have a pair of larger states instead: what it found
-//! is closed under its own steps, which cut states elsewhere. So every pair of states that the
-//! views have anyway, and that is within a pair of theirs, is added. No concrete configuration of
-//! two threads is built of them that was not before.
+//! Where states are sets, the checker rounds a step's result up to the least state of the views
+//! that contains it. An engine's views may have a pair of larger states instead: they are closed
+//! under the engine's own steps, which split states differently. So every pair of states of the
+//! views that is within a pair view is added. This adds no concrete configuration of two threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +12,7 @@ use throng_model::{Local, Model, Shared};
 
 type Rows = BTreeMap<Local, BTreeSet<Local>>;
 
-/// The same views, with every pair of their states that is within one of them.
+/// Returns the views with every pair of their states that is within a pair view.
 pub(super) fn complete(model: &dyn Model, views: &Views) -> Views {
     let mut groups: BTreeMap<Shared, Rows> = BTreeMap::new();
     for (s, group) in views.groups() {
@@ -34,7 +33,7 @@ pub(super) fn complete(model: &dyn Model, views: &Views) -> Views {
     }))
 }
 
-/// Every pair of these states that is within a pair of rows.
+/// Returns every pair of these states that is within a pair of rows.
 fn below(model: &dyn Model, rows: &Rows) -> Rows {
     let mut classes: BTreeMap<u64, Vec<Local>> = BTreeMap::new();
     rows.keys().for_each(|&l| classes.entry(model.local_class(l)).or_default().push(l));
@@ -51,7 +50,7 @@ fn below(model: &dyn Model, rows: &Rows) -> Rows {
     found
 }
 
-/// States with the same partners, and these.
+/// Groups states with the same partners.
 fn shared_rows(rows: Rows) -> Vec<(Vec<Local>, Vec<Local>)> {
     let mut groups: BTreeMap<BTreeSet<Local>, Vec<Local>> = BTreeMap::new();
     rows.into_iter().for_each(|(a, with)| groups.entry(with).or_default().push(a));
@@ -66,8 +65,8 @@ mod tests {
     use throng_lang::load::{Format, Input, Reading, read};
     use throng_lang::source::Source;
 
-    /// With `s` open, two threads may be at the first statement, whatever `a` is; so they may with
-    /// `s` = 0, and with `a` = 1.
+    /// With `s` open, two threads may be at the first statement for any `a`; so they may with `s` =
+    /// 0, and with `a` = 1.
     #[test]
     fn pairs_within_pairs_are_added() {
         let text = "decl s; void main() begin decl a; s := a; end";

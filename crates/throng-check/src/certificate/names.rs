@@ -1,9 +1,9 @@
-//! States by name: what a certificate calls them.
+//! The names of states in certificates.
 //!
 //! A state of a system or net has its name in the input (its number, if it has no name). A state of
-//! a program is where it is and the values that are known. A place is called by function and label:
-//! `main:CRITICAL+2` is the second statement behind the label `CRITICAL` in text order, `main:+4`
-//! is the fifth of a function without labels before it; callers come first, `main:+1 > f:+0`. So a
+//! a program is a place and the known values. A place is named by function and label:
+//! `main:CRITICAL+2` is the second statement after the label `CRITICAL` in text order, `main:+4` is
+//! the fifth of a function without labels before it; callers come first, `main:+1 > f:+0`. So a
 //! name survives changes of line numbers, comments, and of other functions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,20 +17,20 @@ use throng_lang::bp::program::expr::{Cube, FREE, ONE, ZERO};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SharedName {
-    /// Of a system, as the input calls it.
+    /// A state of a system, by its name in the input.
     Name(String),
-    /// Of a program.
+    /// A state of a program.
     Values(SharedValues),
 }
 
-/// What is known about the shared variables of a program.
+/// The known values of the shared variables of a program.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedValues {
-    /// Whether a thread is inside an atomic section.
+    /// True if a thread is inside an atomic section.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
-    /// Values; a variable that is not mentioned may have either.
+    /// Values; other variables may have either value.
     pub values: BTreeMap<String, u8>,
 }
 
@@ -38,24 +38,24 @@ pub struct SharedValues {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum LocalName {
-    /// Of a system, as the input calls it.
+    /// A state of a system, by its name in the input.
     Name(String),
-    /// Of a program.
+    /// A state of a program.
     Values(LocalValues),
 }
 
-/// Where a thread is and what is known about its variables.
+/// The place of a thread and the known values of its variables.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalValues {
     /// The place; empty for a thread that has ended and keeps its slot.
     pub at: String,
-    /// Values: `x` for thread-local variables, `f:x` for those of the functions on the stack; a
-    /// variable that is not mentioned may have either.
+    /// Values: `x` for thread-local variables, `f:x` for those of the functions on the stack; other
+    /// variables may have either value.
     pub values: BTreeMap<String, u8>,
 }
 
-/// The names of the places of one function, given where each node is written and its labels.
+/// Returns the names of the places of one function, given the position and labels of each node.
 pub fn places<'a>(function: &str, nodes: impl Iterator<Item = ((u32, u32), &'a [String])>) -> Vec<String> {
     let nodes: Vec<((u32, u32), &[String])> = nodes.collect();
     let mut order: Vec<usize> = (0..nodes.len()).collect();
@@ -77,15 +77,15 @@ pub fn places<'a>(function: &str, nodes: impl Iterator<Item = ((u32, u32), &'a [
     names
 }
 
-/// The name of a variable of a function.
+/// Returns the name of a variable of a function.
 pub fn local_variable(function: &str, variable: &Variable) -> String {
     format!("{function}:{}", variable.name)
 }
 
-/// States by name; of one that the input does not have, why.
+/// States by name; for one that the input does not have, the reason.
 pub type Found<W> = Vec<Result<W, String>>;
 
-/// The masks of all variables, given the values of some.
+/// Returns the masks of all variables, given the values of some.
 pub fn masks(names: impl Iterator<Item = String>, values: &BTreeMap<String, u8>) -> Result<Cube, String> {
     let mut left: HashMap<&str, u8> = values.iter().map(|(n, &v)| (n.as_str(), v)).collect();
     let mask = |name: String| match left.remove(name.as_str()) {

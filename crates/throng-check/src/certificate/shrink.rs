@@ -1,10 +1,9 @@
-//! Smaller evidence for the same verdicts: whatever can be left out so that the rest still stands,
-//! by asking the checker.
+//! Shrinks evidence: removes parts as long as the checker still accepts the rest.
 //!
 //! Sets that an engine closed under steps or predecessors are the least such sets, so single
-//! elements cannot go. What can: pair views where views of single threads prove as much, redundant
-//! invariants, elements of a relative basis that an invariant rules out or another element covers,
-//! and what the numbers of a vector have in common.
+//! elements cannot be removed. These can: pair views where views of single threads suffice,
+//! redundant invariants, elements of a relative basis that an invariant rules out or another
+//! element covers, and the common divisor of the numbers in a vector.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,8 +14,8 @@ use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, Relative, Vector, Verdict};
 use throng_model::views::Views;
 
-/// Verdicts with evidence that is at most as large; each piece is tried within `limits`, which get
-/// used up.
+/// Returns the verdicts with evidence that is at most as large; each attempt counts against
+/// `limits`.
 pub fn shrink(problem: &Problem, verdicts: &[Verdict], limits: &Limits) -> Vec<Verdict> {
     let mut smaller: HashMap<_, Certificate> = HashMap::new();
     for verdict in verdicts {
@@ -62,7 +61,7 @@ fn shrunk(certificate: &Certificate, stands: &dyn Fn(&Certificate) -> bool) -> C
     }
 }
 
-/// The same views without pair views.
+/// Returns the views without pair views.
 fn singles(views: &Views) -> Views {
     Views::of_singles(views.groups().map(|(s, group)| (s, views.singles(group).collect())))
 }
@@ -84,7 +83,8 @@ fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bo
             best = candidate;
         }
     }
-    // All of it, then halves, then quarters: one by one would take a check for each element.
+    // Tries to remove all elements, then halves, then quarters: one by one would take a check for
+    // each element.
     let mut width = best.basis.len();
     while width > best.basis.len() / 64 && width > 0 {
         let mut at = 0;
@@ -99,7 +99,7 @@ fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bo
         }
         width /= 2;
     }
-    // Perhaps the views alone, or the basis alone, show it.
+    // Perhaps the views alone, or the basis alone, suffice.
     let alone = match (best.vectors.is_empty(), best.basis.is_empty()) {
         (true, true) => Some(Certificate::Views(best.views.clone())),
         (true, false) => Some(Certificate::Upward(Arc::new(best.basis.clone()))),
@@ -108,7 +108,7 @@ fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bo
     alone.filter(stands).unwrap_or_else(|| Certificate::Relative(Arc::new(best)))
 }
 
-/// The smallest vector that says the same.
+/// Divides a vector by the greatest common divisor of its numbers.
 fn divide(vector: &mut Vector) {
     vector.shared.retain(|e| e.1 != 0);
     vector.locals.retain(|e| e.1 != 0);

@@ -1,4 +1,4 @@
-//! From an answer to a certificate. Large sets are borrowed and written one element at a time.
+//! Writes an answer as a certificate. Large sets are borrowed and written one element at a time.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,10 +29,10 @@ use throng_model::verdict::{self, Certificate, LocalProof, Trace, Vector, Verdic
 use throng_model::views::{self, Views};
 use throng_model::{Bag, Config, Local, Model, OMEGA, Shared};
 
-/// A product with more configurations than this is not written.
+/// Maximum number of configurations of a product that is written.
 const MOST: usize = 1 << 20;
 
-/// The states of a certificate: the place of each in the lists.
+/// The index of each state in the lists of a certificate.
 #[derive(Default)]
 struct Numbers {
     shared: IndexSet<Shared, FxBuildHasher>,
@@ -87,7 +87,7 @@ impl Numbers {
                 }));
                 self.see_all(model, proof);
             }
-            // Its members are elsewhere.
+            // These do not list configurations.
             Certificate::Spread(_) | Certificate::OfSource(_) => {}
             Certificate::Localised(parts) => {
                 for LocalProof { map, at, proof } in &**parts {
@@ -144,7 +144,7 @@ fn count(n: u32) -> Count {
     if n == OMEGA { Count::ANY } else { Count::Exactly(n) }
 }
 
-/// A set of configurations, written one by one.
+/// A set of configurations, serialized one by one.
 pub struct Configs<'a> {
     set: Cow<'a, [Config]>,
     numbers: Rc<Numbers>,
@@ -156,23 +156,24 @@ impl Serialize for Configs<'_> {
     }
 }
 
-/// Where a problem came from.
+/// The origin of a problem.
 pub struct Origin<'a> {
     /// The input.
     pub loaded: &'a Loaded,
-    /// How it was read.
+    /// The options with which it was read.
     pub reading: &'a Reading,
     /// The question.
     pub problem: &'a Problem,
 }
 
-/// The certificate of these verdicts, one per target of the problem; why there is none, if there
-/// cannot be.
+/// Returns the certificate of these verdicts, one per target of the problem; or why there cannot be
+/// one.
 pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Document<Configs<'a>>, String> {
     standing(origin, &|completed| verdict_document(origin, verdicts, completed))
 }
 
-/// The same document with completed views, if it stands only then: see [`mod@super::complete`].
+/// Returns a document that the checker accepts, with completed views if necessary: see
+/// [`mod@super::complete`].
 fn standing<'a>(
     origin: &Origin<'_>,
     made: &dyn Fn(bool) -> Result<Document<Configs<'a>>, String>,
@@ -195,8 +196,8 @@ fn standing<'a>(
     if stands(&completed)? { Ok(completed) } else { Err(NOT_STANDING.into()) }
 }
 
-/// Why there is no certificate of views that stand for the engine, but not for the interpreter of
-/// programs, which may list a statement's cases as other sets.
+/// The error that views are closed under the engine's steps, but not under those of the checker's
+/// interpreter, which may list a statement's cases as other sets.
 pub const NOT_STANDING: &str = "the proof stands for the model that was searched, but not for the checker's own interpreter of programs, which lists \
                                 the cases of statements as other sets: another engine may find a proof that does";
 
@@ -286,7 +287,7 @@ fn whole<'a>(
     }
 }
 
-/// The certificate of a cutoff.
+/// Returns the certificate of a cutoff.
 pub fn cutoff_document<'a>(
     origin: &Origin<'_>,
     found: &'a CutoffProof,
@@ -343,7 +344,7 @@ fn cutoff_document_of<'a>(
     Ok(whole(origin, &numbers, Vec::new(), Vec::new(), evidence, Some(claim)))
 }
 
-/// The run of an unsafe verdict, with all values chosen.
+/// Returns the run of an unsafe verdict, with all values chosen.
 fn concrete(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<Option<Trace>, String> {
     let Verdict::Unsafe(trace) = verdict else { return Ok(None) };
     let found = concretise(&*problem.model, target, trace, problem.bound.threads());
@@ -361,10 +362,10 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
             numbers.see(&taken.after);
         }
     }
-    // A program's targets are given as text.
+    // The targets of a program are written as text.
     if throng_lang::bp::program::program_of(&*problem.model).is_none() {
         problem.targets.iter().flat_map(|t| &t.configs).for_each(|c| numbers.see(c));
-        for formula in problem.targets.iter().filter_map(|t| t.formula.as_ref()) {
+        for formula in problem.targets.iter().filter_map(Target::formula) {
             formula.when.each_local(&mut |l| _ = numbers.local.insert(l));
         }
     }
@@ -376,7 +377,7 @@ fn number(problem: &Problem, verdicts: &[Verdict], traces: &[Option<Trace>]) -> 
     numbers
 }
 
-/// The shared states between which there are steps, without those that are skipped.
+/// Returns the shared states between which there are steps, without those that are skipped.
 fn kept(model: &dyn Model, skipped: &[Shared]) -> Vec<Shared> {
     let skipped: HashSet<&Shared> = skipped.iter().collect();
     let steps = model.listed().unwrap_or_default().iter();
@@ -480,7 +481,7 @@ fn case(case: &verdict::Case, numbers: &Numbers) -> Case {
     }
 }
 
-/// The classes of merged local states, each with its representative.
+/// Returns the classes of merged local states, each with its representative.
 fn classes(map: &QuotientMap, numbers: &Numbers) -> Vec<(Option<u32>, Vec<u32>)> {
     let mut classes: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
     for &(l, to) in &map.merged {
@@ -529,16 +530,15 @@ fn start(origin: &Origin<'_>, numbers: &Numbers) -> Start {
 }
 
 fn property(origin: &Origin<'_>, target: &Target, numbers: &Numbers) -> Result<Property, String> {
-    if target.is_deadlock() {
-        return Ok(Property::Deadlock);
-    }
-    if let load::Input::System(_) = origin.loaded.input {
+    if let load::Input::System(_) = origin.loaded.input
+        && !target.is_about_all_threads()
+    {
         if !target.is_upward_closed() {
             return Ok(Property::Satisfies(numbers.condition(&target.predicate())));
         }
         return Ok(Property::Covers(target.configs.iter().map(|c| numbers.config(c)).collect()));
     }
-    Property::of_name(&target.name).ok_or_else(|| format!("certificates cannot express `{}`", target.name))
+    Property::of(target).ok_or_else(|| format!("certificates cannot express `{}`", target.name))
 }
 
 fn states(loaded: &Loaded, numbers: &Numbers) -> States {
@@ -559,14 +559,14 @@ pub fn write(document: &impl Serialize, out: impl Write) -> io::Result<()> {
     serializer.into_inner().write_all(b"\n")
 }
 
-/// Breaks lines only where it helps the eye.
+/// A formatter that breaks lines down to lists of configurations.
 #[derive(Default)]
 struct Lines {
     depth: usize,
 }
 
 impl Lines {
-    /// Down to lists of configurations; what is inside those stays on one line.
+    /// Maximum depth of line breaks: a configuration stays on one line.
     const DEEPEST: usize = 6;
 
     fn line<W: ?Sized + Write>(&self, out: &mut W) -> io::Result<()> {

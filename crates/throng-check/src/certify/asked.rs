@@ -1,4 +1,4 @@
-//! Whether a certificate answers the question that was asked.
+//! Checks that a certificate answers the question that was asked.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use throng_model::problem::{Asks, Bound, Initial, Target};
 use throng_model::{Bag, Config, Local, Shared};
 
 impl Decoder<'_> {
-    /// Refuses an answer to another question. The targets that were asked for are called as the
-    /// question calls them; says which of the certificate's these are.
+    /// Refuses an answer to another question. Renames the targets of the question as in the
+    /// question, and returns which targets of the certificate these are.
     pub(super) fn answers(&mut self, asked: &Asked<'_>) -> Result<Vec<bool>, Fault> {
         let answered = self.document.targets.len();
         match asked {
@@ -33,7 +33,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The same start, the same bound.
+    /// Checks that the initial configurations and the bound are those of the question.
     fn starts_as(&self, origin: &Origin<'_>) -> Result<(), Fault> {
         let (asked, stated) = (origin.problem, &self.document.problem);
         let same_start = match &stated.initial {
@@ -64,13 +64,13 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// An answer to every target that was asked for; if one of them can be reached, the others do
-    /// not change the verdict.
+    /// Checks that there is an answer to every target of the question; if one of them is reachable,
+    /// the others do not matter. Returns which targets of the certificate are asked for.
     fn has_targets_of(&mut self, origin: &Origin<'_>) -> Result<Vec<bool>, Fault> {
         let mut asked_for = vec![false; self.document.targets.len()];
         let mut open = Vec::new();
         let mut is_unsafe = false;
-        // There may be thousands of targets.
+        // A map, because there may be thousands of targets.
         let mut places: HashMap<Sought, Vec<usize>> = HashMap::new();
         for (i, target) in self.problem.targets.iter().enumerate() {
             if !target.is_about_all_threads() {
@@ -78,19 +78,16 @@ impl Decoder<'_> {
             }
         }
         for asked in &origin.problem.targets {
-            let largest = asked.formula.as_ref().and_then(|formula| match &formula.asks {
-                Asks::Largest(sum) => Some(self.shows_largest(sum, &places)),
+            let largest = match asked.asks() {
+                Some(Asks::Largest(sum)) => Some(self.shows_largest(sum, &places)),
                 _ => None,
-            });
+            };
             let named: Vec<usize>;
             let found = match &largest {
                 Some(found) => found.as_slice(),
                 None if asked.is_about_all_threads() => {
-                    let same = |i: &usize| {
-                        let stated = &self.document.targets[*i].property;
-                        let own = self.problem.targets[*i].is_about_all_threads();
-                        own && Property::of_name(&asked.name).as_ref() == Some(stated)
-                    };
+                    let wanted = Property::of(asked);
+                    let same = |i: &usize| wanted.as_ref() == Some(&self.document.targets[*i].property);
                     named = (0..asked_for.len()).filter(same).collect();
                     &named[..]
                 }
@@ -103,7 +100,7 @@ impl Decoder<'_> {
                 open.push(asked.name.as_str());
             }
             for &i in found {
-                // That a sum reaches a value is half of an answer about the largest.
+                // That a sum reaches a value is only half of an answer about the largest.
                 is_unsafe |= self.document.targets[i].verdict == Claim::Unsafe && largest.is_none();
                 if !asked_for[i] {
                     self.problem.targets[i].name = printable(&asked.name);
@@ -117,8 +114,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// The answers that show the largest value of a sum: it reaches some value, and not the next
-    /// one.
+    /// Returns the answers that prove the largest value of a sum: it reaches some value, but not
+    /// the next one.
     fn shows_largest(&self, sum: &[(Local, i64)], places: &HashMap<Sought, Vec<usize>>) -> Vec<usize> {
         let verdict = |i: &usize| self.document.targets[*i].verdict;
         let of_sum = |key: &Sought| match &key.1 {
@@ -129,7 +126,7 @@ impl Decoder<'_> {
         for (key, above) in places {
             let Some(next) = of_sum(key) else { continue };
             let Some(&above) = above.iter().find(|i| verdict(i) == Claim::Safe) else { continue };
-            // No sum of numbers of tokens is less than 0.
+            // A sum of numbers of tokens is never less than 0.
             if next == 1 {
                 return vec![above];
             }
@@ -142,26 +139,26 @@ impl Decoder<'_> {
         Vec::new()
     }
 
-    /// What a target of the question asks for, over the model of the checker.
+    /// Returns the configurations of a target of the question, in the model of the checker.
     fn sought(&self, asked: &Target) -> Result<Vec<Config>, Fault> {
         match &self.program {
             None => Ok(asked.configs.clone()),
-            Some(program) => match Property::of_name(&asked.name) {
-                Some(property) => program.bad(&property).map_err(Fault::Invalid),
+            Some(program) => match &asked.property {
+                Some(property) => program.bad(property).map_err(Fault::Invalid),
                 None => another(format!("certificates cannot express target `{}`", asked.name)),
             },
         }
     }
 }
 
-/// What a target asks for: a set of configurations, and a condition on them.
+/// The content of a target: a set of configurations, and a condition on them.
 type Sought = (Vec<Config>, Option<Predicate>);
 
 fn sought(configs: Vec<Config>, target: &Target) -> Sought {
     if target.is_upward_closed() {
         return (members(configs), None);
     }
-    // As certificates express it.
+    // This is the form in which certificates express it.
     let anything = configs.first().map(|c| Config::new(c.shared, Bag::new()));
     (anything.into_iter().collect(), Some(target.predicate()))
 }
@@ -170,14 +167,14 @@ fn another<T>(why: impl Into<String>) -> Result<T, Fault> {
     Err(Fault::Invalid(format!("answers another question: {}", why.into())))
 }
 
-/// As a set.
+/// Returns configurations as a set.
 fn members(mut configs: Vec<Config>) -> Vec<Config> {
     configs.sort_unstable();
     configs.dedup();
     configs
 }
 
-/// As a set of sets.
+/// Returns families as a set of sets.
 fn families(initial: &[Initial]) -> Vec<(Shared, &Bag, Vec<Local>)> {
     let family = |f: &'_ Initial| {
         let mut any = f.any.clone();

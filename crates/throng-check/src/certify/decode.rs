@@ -29,25 +29,25 @@ use throng_model::verdict::{
 use throng_model::views::{Block, Views};
 use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
 
-/// A certificate and what it is about.
+/// A certificate and its input.
 pub(super) struct Decoder<'a> {
     pub(super) document: &'a Document,
     pub(super) problem: Problem,
-    /// The states of the certificate; one that the input does not have is missing.
+    /// The states of the certificate; for one that the input does not have, the reason.
     pub(super) shared: Found<Shared>,
     pub(super) locals: Found<Local>,
     pub(super) program: Option<Arc<Interpreter>>,
-    /// Leave out elements with states that the input does not have; what is left must stand all the
-    /// same.
+    /// Omit elements with states that the input does not have; the rest must still be checked.
     pub(super) lenient: bool,
-    /// How many threads a configuration may have.
+    /// Maximum number of threads of a configuration.
     pub(super) most: u32,
 }
 
-/// So many threads of a program are too many to look at one by one.
+/// Maximum number of threads of a program, which are examined one by one.
 const MANY: u32 = 1 << 20;
 
-/// Where states are sets, or bystanders move, threads are looked at one by one.
+/// Returns the maximum number of threads of a configuration. Where states are sets, or bystanders
+/// move, threads are examined one by one.
 pub(super) fn most_threads(model: &dyn Model) -> u32 {
     if model.is_exact() && !model.moves_bystanders() { UNCOUNTABLE - 1 } else { 4096 }
 }
@@ -142,12 +142,17 @@ impl<'a> Decoder<'a> {
         if let (Property::Satisfies(condition), None) = (property, &self.program) {
             return self.satisfying(name, condition);
         }
-        let configs = match (property, &self.program) {
-            (Property::Covers(configs), None) => self.configs(configs, false),
-            (_, Some(program)) => program.bad(property).map_err(Fault::Invalid),
+        match (property, &self.program) {
+            (Property::Covers(configs), None) => Ok(Target::covering(name, self.configs(configs, false)?)),
             (_, None) => invalid("labels, assertions and invariants belong to programs"),
-        }?;
-        Ok(Target::covering(name, configs))
+            (_, Some(program)) => match property.read().map_err(|why| Fault::Invalid(why.message))? {
+                Some(asked) => {
+                    let configs = program.bad(&asked).map_err(Fault::Invalid)?;
+                    Ok(Target { name, ..Target::of(asked, configs) })
+                }
+                None => invalid("a program's targets are given as text"),
+            },
+        }
     }
 
     fn satisfying(&self, name: String, condition: &Condition) -> Result<Target, Fault> {
@@ -159,8 +164,7 @@ impl<'a> Decoder<'a> {
             return invalid("conditions on numbers are about nets, with one shared state");
         }
         let formula = Formula { when: self.predicate(condition)?, asks: Asks::Target };
-        let configs = vec![Config::new(first.shared, Bag::new())];
-        Ok(Target { name, configs, formula: Some(Arc::new(formula)) })
+        Ok(Target::satisfying(name, vec![Config::new(first.shared, Bag::new())], formula))
     }
 
     pub(super) fn predicate(&self, condition: &Condition) -> Result<Predicate, Fault> {
@@ -184,7 +188,7 @@ impl<'a> Decoder<'a> {
         terms.iter().map(|&(l, n)| Ok((self.local(l)?, n))).collect()
     }
 
-    /// As a set: what is listed twice is there once.
+    /// Returns a trap as a set, without repetitions.
     fn trap(&self, trap: &[u32]) -> Result<Vec<Local>, Fault> {
         let mut members = self.each(trap, |l| self.local(l))?;
         members.sort_unstable();
@@ -203,7 +207,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Checks every answer; `asked` says which targets were asked for.
+    /// Checks every answer; `asked` marks the targets of the question.
     pub(super) fn judge(&self, asked: &[bool], limits: &Limits) -> Result<Vec<CertifiedAnswer>, Fault> {
         let mut decoded: HashMap<u32, Verdict> = HashMap::new();
         for (answered, Target { name, .. }) in self.document.targets.iter().zip(&self.problem.targets) {
@@ -215,7 +219,7 @@ impl<'a> Decoder<'a> {
             }
             let is_run = matches!(decoded[&answered.evidence], Verdict::Unsafe(_));
             if is_run != (answered.verdict == Claim::Unsafe) {
-                return invalid(format!("target `{name}`: this is no evidence for its verdict"));
+                return invalid(format!("target `{name}`: this is not evidence for its verdict"));
             }
         }
         let verdicts = self.document.targets.iter().map(|a| &decoded[&a.evidence]);
@@ -228,7 +232,7 @@ impl<'a> Decoder<'a> {
                 name: self.problem.targets[i].name.clone(),
                 property: property_json(self.document, property),
                 verdict: *verdict,
-                kind,
+                kind: kind.into(),
                 elements,
                 asked: asked[i],
             }
@@ -283,7 +287,7 @@ impl<'a> Decoder<'a> {
         }))
     }
 
-    /// The piece of evidence at this place.
+    /// Returns the evidence with this index.
     fn evidence(&self, place: u32) -> Result<Verdict, Fault> {
         match self.document.evidence.get(place as usize) {
             Some(evidence) => self.verdict(evidence),
@@ -381,11 +385,11 @@ impl<'a> Decoder<'a> {
                 at: locals(&part.at)?,
                 proof,
             }),
-            _ => invalid("a run is no proof"),
+            _ => invalid("a run is not a proof"),
         }
     }
 
-    /// All of these; without those that are not there, if that is allowed.
+    /// Looks up all items; omits those that are not found if the decoder is lenient.
     fn each<I, T>(&self, items: &[I], find: impl Fn(I) -> Result<T, Fault>) -> Result<Vec<T>, Fault>
     where
         I: Copy,
@@ -410,7 +414,8 @@ impl<'a> Decoder<'a> {
         Ok(Views::of_blocks(found.collect::<Result<Vec<_>, Fault>>()?))
     }
 
-    /// A run: which step each is, is not written, so any that fits will do. The rules replay it.
+    /// Returns a run. A certificate does not identify the steps, so any step that fits is taken;
+    /// the rules replay the run.
     fn trace(&self, start: &Configuration, steps: &[Taken]) -> Result<Trace, Fault> {
         let model = &*self.problem.model;
         let mut trace = Trace { start: self.config(start, false)?, steps: Vec::new() };
@@ -485,7 +490,7 @@ fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W,
     }
 }
 
-/// The states of a system by name.
+/// Looks up the states of a system by name.
 pub(super) fn system_states(
     table: &Table,
     shared: &[SharedName],

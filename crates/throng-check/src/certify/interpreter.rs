@@ -4,9 +4,10 @@
 //! Statements are executed on values: a read of a variable that may have either value fails, the
 //! state is split in two, and the statement is executed again on each half (`Interpreter::solve`).
 //! A variable that is not read stays open, so thirty unread variables are one state. Backward, the
-//! same execution runs from the states that agree with the result on what the statement does not
-//! assign, and keeps those that lead there. Nothing here is compiled, and nothing is shared with
-//! the model of the engines but the parser and the meaning of names ([`Resolved`]).
+//! same execution runs from the states that agree with the result on the variables that the
+//! statement does not assign, and keeps those that lead there. Nothing here is compiled, and
+//! nothing is shared with the model of the engines but the parser and the resolution of names
+//! ([`Resolved`]).
 
 mod control;
 mod model;
@@ -28,24 +29,24 @@ use throng_lang::source::LineIndex;
 use throng_model::problem::Initial;
 use throng_model::{Local, Shared};
 
-/// How often one statement may be split into cases.
+/// Maximum number of case splits for one statement.
 const MOST_SPLITS: u32 = 1 << 14;
 
 /// A program, executed from its functions.
 pub struct Interpreter {
     control: Control,
-    /// Where lines begin in the text.
+    /// The starts of lines in the text.
     lines: LineIndex,
     keep_ended: bool,
     shared: Numbering<(bool, Cube)>,
     local: Numbering<(u32, Cube)>,
-    /// What a step was: the move, and the values that bystanders see.
+    /// Edges of steps: the move, and the values that bystanders read.
     edges: Numbering<(u32, Values)>,
     index: model::Index,
     gave_up: OnceLock<String>,
 }
 
-/// Values and the numbers that stand for them.
+/// Values and their numbers.
 struct Numbering<T>(Mutex<IndexSet<T, FxBuildHasher>>);
 
 impl<T: Hash + Eq + Clone> Numbering<T> {
@@ -68,14 +69,14 @@ impl<T: Hash + Eq + Clone> Numbering<T> {
     }
 }
 
-/// The values that one step is about; each may be 0, 1, or either.
+/// The values of one step; each may be 0, 1, or either.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Values {
     shared: Cube,
     local: Cube,
-    /// What the statement's assignments give, one by one.
+    /// The values of the statement's assignments, one by one.
     new: Cube,
-    /// A bystander, and what the statement assigns to it.
+    /// The values of a bystander, and those that the statement assigns to it.
     other: Cube,
     other_new: Cube,
 }
@@ -101,7 +102,7 @@ impl Values {
         }
     }
 
-    /// The value, or the slot if it may be either.
+    /// Returns the value, or the slot if it may be either.
     fn read(&self, slot: Slot) -> Result<u8, Slot> {
         let value = match slot {
             Slot::Shared(i) => self.shared[i],
@@ -114,11 +115,11 @@ impl Values {
     }
 }
 
-/// All values that an expression can have, given the values of its variables: every `*` is chosen
-/// on its own.
+/// Returns all values that an expression can have, given the values of its variables: every `*` is
+/// chosen independently.
 fn eval<V>(e: &Expr<V>, read: &dyn Fn(&V) -> Result<u8, Slot>) -> Result<u8, Slot> {
     let swap = |m: u8| (m & ZERO) << 1 | (m & ONE) >> 1;
-    // One operand that can only be `stop` decides, whatever the others are.
+    // One operand that can only be `stop` decides, regardless of the others.
     let chain = |es: &[Expr<V>], stop: u8| {
         let values: Vec<Result<u8, Slot>> = es.iter().map(|e| eval(e, read)).collect();
         if values.iter().any(|v| matches!(v, Ok(v) if *v == stop)) {
@@ -157,38 +158,39 @@ fn eval<V>(e: &Expr<V>, read: &dyn Fn(&V) -> Result<u8, Slot>) -> Result<u8, Slo
     }
 }
 
-/// Where an assignment goes, in the thread after the step.
+/// The target of an assignment, in the thread after the step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum To {
     Shared(usize),
     Local(usize),
 }
 
-/// What is assigned.
+/// The assigned value.
 enum Source<'a> {
     Expr(&'a Expr<Ref>),
     Mask(u8),
 }
 
-/// What one move does, spelled out.
+/// The effect of one move.
 struct Plan<'a> {
     guard: Option<(&'a Expr<Ref>, bool)>,
-    /// What keeps the statement within ranges and arrays, in the scope of the assigned expressions.
+    /// The condition that keeps the statement within ranges and arrays, in the scope of the
+    /// assigned expressions.
     check: Option<&'a Expr<Ref>>,
     assigns: Vec<(To, Source<'a>)>,
-    /// What constraints call the first of them.
+    /// The names of the first of them in constraints.
     names: Vec<Name>,
-    /// What every bystander is assigned.
+    /// The assignments to every bystander.
     theirs: Vec<(Name, &'a Expr<Ref>)>,
     constraints: &'a [Expr<Ref>],
-    /// The function in whose scope guard and constraints are, and where its variables begin.
+    /// The function in whose scope guard and constraints are, and the slot of its first variable.
     function: usize,
     base: usize,
-    /// Where the variables begin that the assigned expressions read.
+    /// The first slot of the scope of the assigned expressions.
     source_base: usize,
-    /// So many variables of the thread stay.
+    /// Number of variables of the thread that stay.
     keep: usize,
-    /// How many there are afterwards.
+    /// Number of variables afterwards.
     width: usize,
 }
 
@@ -197,7 +199,7 @@ fn is_other(e: &Expr<Ref>) -> bool {
 }
 
 impl Plan<'_> {
-    /// Expressions that read bystanders' variables, or are assigned to them.
+    /// Returns the expressions that read bystanders' variables, or are assigned to them.
     fn passive(&self) -> impl Iterator<Item = &Expr<Ref>> {
         let guard = self.guard.iter().map(|g| g.0).filter(|e| is_other(e));
         let constraints = self.constraints.iter().filter(|e| is_other(e));
@@ -208,7 +210,7 @@ impl Plan<'_> {
         !self.theirs.is_empty() || self.passive().next().is_some()
     }
 
-    /// Whether only threads with an activation of the function take part.
+    /// Returns whether only threads with an activation of the function take part.
     fn needs_frame(&self) -> bool {
         let local = |n: Name| matches!(n, Name::OtherLocal(_));
         self.theirs.iter().any(|t| local(t.0)) || self.passive().any(|e| e.mentions(|r| local(r.name)))
@@ -220,8 +222,9 @@ impl Plan<'_> {
 }
 
 impl Interpreter {
-    /// Of a program text; `None` if it is refused. With `exact` copies, parent and child agree even
-    /// on variables that one of them never reads: thread states are then exact.
+    /// Creates an interpreter of a program text; `None` if it is refused. With `exact` copies,
+    /// parent and child agree even on variables that one of them never reads: thread states are
+    /// then exact.
     pub fn new(text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
         Interpreter::of(bp::resolved(text)?, text, keep_ended, exact)
     }
@@ -255,7 +258,7 @@ impl Interpreter {
         &self.control.program
     }
 
-    /// Splits `values` until `run` needs to know no more, and returns those for which it says yes.
+    /// Splits `values` until `run` can decide, and returns those for which it returns `true`.
     fn solve(&self, values: Values, run: &dyn Fn(&mut Values) -> Result<bool, Slot>) -> Vec<Values> {
         let (mut todo, mut found, mut left) = (vec![values], Vec::new(), MOST_SPLITS);
         while let Some(values) = todo.pop() {
@@ -339,7 +342,7 @@ impl Interpreter {
         plan
     }
 
-    /// A call: parameters get the arguments, locals what they start with.
+    /// Adds the assignments of a call: parameters get the arguments, locals their initial values.
     fn enter<'a>(&'a self, plan: &mut Plan<'a>, base: usize, callee: usize, arguments: &'a [Expr<Ref>]) {
         let variables = &self.program().functions[callee].variables;
         (plan.keep, plan.width) = (base, base + variables.len());
@@ -349,7 +352,7 @@ impl Interpreter {
         }
     }
 
-    /// Where an assignment to a variable goes; `None` for one of a bystander.
+    /// Returns the target of an assignment to a variable; `None` for one of a bystander.
     fn destination(&self, name: Name, base: usize) -> Option<To> {
         match name {
             Name::Shared(i) => Some(To::Shared(i as usize)),
@@ -359,7 +362,7 @@ impl Interpreter {
         }
     }
 
-    /// The slot of a variable; `other` is where the variables of the bystander's call begin.
+    /// Returns the slot of a variable; `other` is the first slot of the bystander's call.
     fn slot(plan: &Plan, r: &Ref, base: usize, other: usize) -> Slot {
         if r.primed {
             if let Some(k) = plan.names.iter().position(|n| *n == r.name) {
@@ -378,7 +381,7 @@ impl Interpreter {
         }
     }
 
-    /// Reads a variable; without a bystander, its variables are anything.
+    /// Reads a variable; without a bystander, its variables are free.
     fn read(plan: &Plan, values: &Values, r: &Ref, base: usize, other: Option<usize>) -> Result<u8, Slot> {
         match other {
             None if r.name.is_other() => Ok(FREE),
@@ -386,8 +389,8 @@ impl Interpreter {
         }
     }
 
-    /// What bystanders see of the acting thread: nothing else distinguishes steps of a move for
-    /// them.
+    /// Returns the values of the acting thread that bystanders read: only these distinguish steps
+    /// of a move for them.
     fn seen(plan: &Plan, values: &Values) -> Values {
         let free = |cube: &Cube| std::iter::repeat_n(FREE, cube.len()).collect::<Cube>();
         let mut seen = Values {
@@ -407,7 +410,7 @@ impl Interpreter {
         seen
     }
 
-    /// The acting thread's part. Backward, a new value that may be anything and is never read need
+    /// Executes the acting thread's part. Backward, a new value that is free and never read need
     /// not be computed.
     fn act(&self, m: &Move, plan: &Plan, values: &mut Values, backward: bool) -> Result<bool, Slot> {
         if let Some((e, value)) = plan.guard
@@ -438,7 +441,7 @@ impl Interpreter {
                 return Ok(false);
             }
         }
-        // What bystanders look at is one value for all of them.
+        // A value that bystanders read is the same for all of them.
         for e in plan.passive() {
             let mut open = Ok(ZERO);
             e.each_var(&mut |r| {
@@ -448,7 +451,7 @@ impl Interpreter {
             });
             open?;
         }
-        // A new thread has a copy of what it may read.
+        // A new thread has a copy of the variables that it may read.
         if !backward && m.child.is_some() {
             for &slot in &m.copied {
                 values.read(Slot::Local(slot))?;
@@ -457,7 +460,7 @@ impl Interpreter {
         Ok(true)
     }
 
-    /// A bystander's part; `base` is where the variables of its call begin.
+    /// Executes a bystander's part; `base` is the first slot of its call.
     fn attend(plan: &Plan, values: &mut Values, base: usize, backward: bool) -> Result<bool, Slot> {
         let read = |values: &Values, r: &Ref| Self::read(plan, values, r, plan.base, Some(base));
         if let Some((e, value)) = plan.guard
@@ -483,7 +486,7 @@ impl Interpreter {
         Ok(true)
     }
 
-    /// The variables after the step.
+    /// Returns the variables after the step.
     fn after(plan: &Plan, values: &Values) -> (Cube, Cube) {
         let (mut shared, mut local) = (values.shared.clone(), values.local.clone());
         local.truncate(plan.keep);
@@ -505,7 +508,8 @@ impl Interpreter {
         std::iter::repeat_n(FREE, self.control.spots[spot as usize].width).collect()
     }
 
-    /// Threads at the entry of `main`: exactly so many, or any number.
+    /// Returns the initial configurations with this many threads at the entry of `main`, or any
+    /// number.
     pub fn initial(&self, threads: Option<u32>) -> Initial {
         let program = self.program();
         let shared: Cube = program.shared.iter().map(|v| v.initial).collect();
@@ -518,7 +522,7 @@ impl Interpreter {
         }
     }
 
-    /// The shared state with this name.
+    /// Returns the shared state with this name.
     pub fn shared_named(&self, name: &SharedName) -> Result<Shared, String> {
         let SharedName::Values(state) = name else { return Err("a shared state without values".into()) };
         let names = self.program().shared.iter().map(|v| v.name.clone());
@@ -526,7 +530,7 @@ impl Interpreter {
         Ok(self.encode_shared(state.atomic, &masks))
     }
 
-    /// The local state with this name.
+    /// Returns the local state with this name.
     pub fn local_named(&self, name: &LocalName) -> Result<Local, String> {
         let LocalName::Values(state) = name else { return Err("a local state without a place".into()) };
         if state.at.is_empty() {
@@ -541,7 +545,7 @@ impl Interpreter {
         Ok(self.encode_local(spot, &masks(self.variables(spot).into_iter(), &state.values)?))
     }
 
-    /// Names of the variables of a thread at a place.
+    /// Returns the names of the variables of a thread at a place.
     fn variables(&self, spot: u32) -> Vec<String> {
         let mut names: Vec<String> = self.program().thread_locals.iter().map(|v| v.name.clone()).collect();
         for &(function, _) in &self.control.spots[spot as usize].stack {

@@ -1,5 +1,5 @@
-//! An old certificate, tried on an input that may have changed. Nothing is checked here: that is
-//! for [`crate::rules`].
+//! Translates an old certificate to an input that may have changed. Nothing is checked here;
+//! [`crate::rules`] must check the result.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use throng_lang::load::{Input, Loaded};
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::Verdict;
 
-/// The answers of a certificate in the states of `problem`, for those targets that ask for the
-/// same. Elements with states that the input no longer has are left out.
+/// Returns the answers of a certificate in the states of `problem`, for those of its targets with
+/// the same property. Elements with states that the input no longer has are omitted.
 pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec<Option<Verdict>> {
     let (shared, locals) = (&document.states.shared, &document.states.local);
     let (shared, locals) = match &loaded.input {
@@ -37,11 +37,7 @@ pub fn translate(loaded: &Loaded, document: &Document, problem: &Problem) -> Vec
                 !target.is_upward_closed()
                     && decoder.predicate(condition).is_ok_and(|p| p == target.predicate())
             }
-            Property::Deadlock => target.is_deadlock(),
-            property => {
-                matches!(loaded.input, Input::Program(_))
-                    && Property::of_name(&target.name).as_ref() == Some(property)
-            }
+            property => Property::of(target).as_ref() == Some(property),
         };
         let answered = document.targets.iter().find(same)?;
         let verdict = decoded.entry(answered.evidence).or_insert_with(|| {

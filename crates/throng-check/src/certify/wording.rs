@@ -1,5 +1,5 @@
-//! The question of a certificate in words. Whatever comes from the certificate is made printable:
-//! it may have been forged.
+//! The question of a certificate in words. All text from the certificate is made printable: it may
+//! have been forged.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::certificate::names::{LocalName, SharedName};
 use crate::certificate::{Condition, Configuration, Count, Document, Property, Start};
 use throng_model::problem::{Bound, Problem};
 
-/// So many configurations of a target are listed by name, and so many threads in one state one by
-/// one.
+/// Maximum number of configurations of a target that are listed by name, and of threads in one
+/// state that are listed one by one.
 const LISTED: usize = 8;
 
-/// The text, with escapes for what a terminal would not print as it is: control characters, marks
-/// that change the direction of writing.
+/// Escapes the characters that a terminal would not print as they are: control characters, and
+/// marks that change the direction of writing.
 pub fn printable(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
@@ -59,7 +59,8 @@ pub(super) fn initial_text(document: &Document) -> String {
     printable(&texts.collect::<Vec<_>>().join(" or "))
 }
 
-/// What to call a target: what must not be reached, and not what the certificate calls it.
+/// Returns a name for a target that describes its property; the name in the certificate is not
+/// used.
 pub(super) fn property_text(document: &Document, property: &Property) -> String {
     let configs = match property {
         Property::Assertions => return "assertions".into(),
@@ -93,7 +94,7 @@ pub(super) fn property_text(document: &Document, property: &Property) -> String 
     printable(&texts.join(" or "))
 }
 
-/// A condition in words; at most so many parts of it.
+/// Returns a condition in words; at most [`LISTED`] parts of it.
 fn condition_text(document: &Document, condition: &Condition) -> String {
     let joined = |parts: &[Condition], by: &str| {
         let mut texts: Vec<String> =
@@ -134,7 +135,7 @@ fn condition_json(document: &Document, condition: &Condition) -> Value {
     }
 }
 
-/// The property as the certificate has it, with the names of states for their places.
+/// Returns the property as in the certificate, with names of states instead of indices.
 pub(super) fn property_json(document: &Document, property: &Property) -> Value {
     if let Property::Satisfies(condition) = property {
         return json!({ "satisfies": condition_json(document, condition) });

@@ -1,13 +1,15 @@
-//! A basis stands for all that can lead to something bad, apart from what invariants rule out.
+//! Relative bases: the configurations above a basis include all that can lead to a target, except
+//! those that invariants rule out.
 //!
-//! In this order: the views are closed ([`super::views`]); no step that they allow increases a
-//! vector ([`super::linear`]); the basis is closed under predecessors, except those that the views
-//! or a vector rule out. Why that suffices: suppose a run reaches something bad. Its last
-//! configuration is reachable, so nothing rules out what it covers, and it is above the basis. Then
-//! so is the one before: it covers a predecessor that is above the basis, or is ruled out; but
-//! nothing reachable covers what is ruled out. And so on, back to the first one, which is not above
-//! the basis. Where presence blocks, larger configurations may do less than the basis says, never
-//! more.
+//! The checks are, in this order: the views are closed ([`super::views`]); no step that they allow
+//! increases a vector ([`super::linear`]); the basis is closed under predecessors, except those
+//! that the views or a vector rule out. Proof of soundness: suppose a run reaches a target. Its
+//! last configuration is reachable, so nothing that it covers is ruled out, and it is above the
+//! basis. Then so is the one before: it covers a predecessor that is above the basis, or is ruled
+//! out; but a reachable configuration covers nothing that is ruled out. By induction the first one
+//! is above the basis, too, which contradicts the check of initial configurations. Where the
+//! presence of threads blocks steps, larger configurations may have fewer steps than the basis
+//! assumes, never more.
 
 use super::Flaw;
 use super::linear::Vectors;
@@ -33,15 +35,16 @@ pub(super) fn check_relative(
     if !basis.is_empty() {
         return check_basis(problem, target, basis, &ruled_out, ticker);
     }
-    // Larger configurations may do less: invariants alone do not care.
+    // Larger configurations may have fewer steps, which does not affect invariants.
     match target.configs.iter().find(|c| !ruled_out(c)) {
         Some(bad) => Err(Flaw::BadMember(bad.describe(&*problem.model))),
         None => Ok(()),
     }
 }
 
-/// Everything bad is above the basis, so is whatever leads above it, and no start is; but what is
-/// ruled out may be missing.
+/// Checks that every target configuration is above the basis, that the basis is closed under
+/// predecessors, and that no initial configuration is above it; configurations that are ruled out
+/// may be missing.
 pub(super) fn check_basis(
     problem: &Problem,
     target: &Target,
@@ -50,7 +53,7 @@ pub(super) fn check_basis(
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
     if target.configs.is_empty() && basis.is_empty() {
-        return Ok(()); // nothing is bad
+        return Ok(()); // there are no targets
     }
     let model = &*problem.model;
     let Some(back) = model.predecessors() else {

@@ -1,6 +1,6 @@
 //! Where states are cubes ([`throng_lang::bp::program::Cubes`]), a configuration may be in a set
-//! without being a member: within a member, or in parts within several. A model that splits states
-//! more finely than the one that found the evidence is then still served.
+//! without being a member: within a member, or in parts within several. So the model may split
+//! states differently from the one that found the evidence.
 
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -9,18 +9,18 @@ use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{FREE, ONE, ZERO};
 use throng_model::{Config, Local, Model, OMEGA, Shared};
 
-/// How many parts of one configuration are looked at.
+/// Maximum number of parts of one configuration that are tested.
 const MOST_PARTS: u32 = 1 << 12;
 
-/// Takes configurations apart where members of a set know a value and they do not.
+/// Splits configurations at variables that are free in them but known in members of a set.
 pub(super) struct Parts<'a> {
     cubes: Option<&'a dyn Cubes>,
-    /// The states that members have.
+    /// The states of the members.
     states: Box<dyn Fn() -> (Vec<Shared>, Vec<Local>) + 'a>,
     known: OnceCell<Known>,
 }
 
-/// The variables whose value some member knows.
+/// The variables that are known in some member.
 struct Known {
     shared: Vec<bool>,
     local: FxHashMap<u32, Vec<bool>>,
@@ -38,7 +38,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Whether `config`, or else each of its parts, passes the test.
+    /// Returns whether `config`, or else each of its parts, passes the test.
     pub(super) fn pass(&self, config: &Config, test: &mut dyn FnMut(&Config) -> bool) -> bool {
         self.go(config, test, &mut MOST_PARTS.clone())
     }
@@ -71,7 +71,8 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// A local state in two, if some member knows a value that it does not.
+    /// Splits a local state in two at a variable that is free in it but known in some member, if
+    /// there is one.
     pub(super) fn halves(&self, l: Local) -> Option<[Local; 2]> {
         let cubes = self.cubes?;
         let known = self.known.get_or_init(|| Known::new(cubes, (self.states)()));
@@ -106,12 +107,12 @@ impl Known {
     }
 }
 
-/// A variable that is free here and known elsewhere.
+/// Returns a variable that is free in `masks` and known in some member.
 fn open(masks: &[u8], known: &[bool]) -> Option<usize> {
     masks.iter().zip(known).position(|(&m, &known)| m == FREE && known)
 }
 
-/// The `n` threads at `l` are each in one half or the other.
+/// Returns all ways to split `n` threads at `l` between the two halves.
 fn shares(config: &Config, l: Local, n: u32, zero: Local, one: Local) -> Vec<Config> {
     let mut rest = config.threads.clone();
     rest.remove(l, OMEGA);

@@ -1,7 +1,7 @@
-//! Whether so many threads show every reachable thread state, and fewer do not: see
-//! `docs/formats.md`.
+//! The rule for cutoffs: with this many threads every reachable thread state is reached, and with
+//! fewer not: see `docs/formats.md`.
 //!
-//! Moments at which a thread is inside an atomic section do not count (reference 7.1).
+//! Configurations in which a thread is inside an atomic section do not count (reference 7.1).
 
 use super::forward::{Kind, check_forward};
 use super::run::{countable, is_initial, led_by};
@@ -18,17 +18,17 @@ pub struct CutoffProof {
     pub threads: u32,
     /// Runs.
     pub runs: Vec<RunNode>,
-    /// Every reachable thread state, and the node where it is reached.
+    /// Every reachable thread state, and the node in which it is reached.
     pub reachable: Vec<(Shared, Local, usize)>,
-    /// A downward set or views: whatever they do not hold cannot be reached.
+    /// A downward set or views, which contain every reachable thread state.
     pub rest: Certificate,
-    /// Thread states that they hold, and why those cannot be reached either.
+    /// Thread states that `rest` contains but that are unreachable, with the proofs.
     pub except: Vec<(Vec<(Shared, Local)>, Certificate)>,
-    /// A thread state that fewer threads do not reach, and all that they do reach.
+    /// A thread state that fewer threads do not reach, and all configurations that they reach.
     pub needed: Option<((Shared, Local), Vec<Config>)>,
 }
 
-/// Checks all of it; the targets of `problem` play no part.
+/// Checks a cutoff; the targets of `problem` are ignored.
 pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> Result<(), Flaw> {
     let model = &*problem.model;
     let mut ticker = Ticker::new(limits);
@@ -39,7 +39,7 @@ pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> 
     for &(s, l, at) in &proof.reachable {
         ticker.tick()?;
         let Some(node) = proof.runs.get(at) else {
-            return Err(Flaw::Malformed("a run is not there".into()));
+            return Err(Flaw::Malformed("a run is missing".into()));
         };
         let there = node.config.threads.entries().iter().any(|e| model.within_local(l, e.0));
         if !there || !model.within_shared(s, node.config.shared) {
@@ -66,9 +66,11 @@ pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> 
     }
     let Some(((s, l), set)) = &proof.needed else { return Ok(()) };
     if model.inside_atomic(*s) {
-        return Err(Flaw::Malformed("a cutoff is not about moments inside an atomic section".into()));
+        return Err(Flaw::Malformed(
+            "a cutoff does not concern configurations inside an atomic section".into(),
+        ));
     }
-    // Each of its concrete states needs so many; one has to be reached.
+    // Each of its concrete states needs that many threads; one of them has to be reached.
     if !proof.reachable.iter().any(|r| model.meets_shared(r.0, *s) && model.meets_local(r.1, *l)) {
         return Err(Flaw::Malformed(
             "the thread state that needs so many threads is not among those reached".into(),
@@ -83,14 +85,14 @@ fn state(s: Shared, l: Local) -> Config {
     Config::new(s, Bag::one(l))
 }
 
-/// The thread states that a downward set or a set of views holds.
+/// Returns the thread states in a downward set or a set of views.
 fn held(certificate: &Certificate) -> Result<Vec<Config>, Flaw> {
     let mut states: Vec<Config> = match certificate {
         Certificate::Downward(set) => {
             set.iter().flat_map(|c| c.threads.entries().iter().map(|e| state(c.shared, e.0))).collect()
         }
         Certificate::Views(views) => views.thread_states().map(|(s, l)| state(s, l)).collect(),
-        _ => return Err(Flaw::Malformed("this does not hold all that is reachable".into())),
+        _ => return Err(Flaw::Malformed("this does not contain all reachable thread states".into())),
     };
     states.sort_unstable();
     states.dedup();
@@ -109,14 +111,14 @@ fn check_node(problem: &Problem, proof: &CutoffProof, i: usize, node: &RunNode) 
         return if initial { Ok(()) } else { Err(Flaw::NotInitial(node.config.describe(model))) };
     };
     let Some(before) = proof.runs[..i].get(parent) else {
-        return Err(Flaw::Malformed("a run comes from later".into()));
+        return Err(Flaw::Malformed("a node of the runs precedes its parent".into()));
     };
     let (mut steps, mut after) = (Vec::new(), Vec::new());
     Incomplete::irrelevant(led_by(model, &before.config, node.by, &mut steps));
     for step in &steps {
         Incomplete::irrelevant(semantics::fire(model, &before.config, step, None, &mut after));
     }
-    // Where states are sets, several steps may each lead to a part.
+    // Where states are sets, the node may be covered by the results of several steps.
     if Set::new(model, &after, Order::Same).holds(&node.config) {
         return Ok(());
     }

@@ -1,13 +1,12 @@
-//! Deadlocks ([`throng_model::deadlock`]), which are no configurations to cover.
+//! The rule for deadlocks ([`throng_model::deadlock`]), which are not upward closed.
 //!
-//! That there is one is shown by a run whose last configuration is one. That there is none within a
-//! bound is shown by a closed set without one. For any number of threads it is shown by views and
-//! vectors: in a deadlock with shared state s, every thread is in a local state that occurs with s
-//! and may be stuck there. A vector that is not negative in those states, counts too much in s with
-//! one of them, and that no step increases, says that this one is not there:
-//! `lock is taken, minus the threads that hold it` is 0 at the start and never grows, but would be
-//! 1 if all threads waited. Here a vector may be negative elsewhere, because threads elsewhere are
-//! known to be absent.
+//! A run whose last configuration is a deadlock proves that there is one. A closed set without
+//! deadlocks proves that there is none within a bound. For any number of threads, views and vectors
+//! prove it: in a deadlock with shared state s, every thread is in a local state that occurs with s
+//! and may be stuck there. A vector that no step increases, that is not negative in those states,
+//! and that exceeds its initial value in s with one of them, excludes that state: `lock is taken,
+//! minus the threads that hold it` is 0 at the start and never grows, but would be 1 if all threads
+//! waited. Here a vector may be negative at other local states, because no thread is there.
 
 use super::Flaw;
 use super::forward::{Kind, check_forward};
@@ -22,7 +21,7 @@ use throng_model::verdict::{Certificate, Products, Unknown, Vector, Verdict};
 use throng_model::views::Views;
 use throng_model::{Bystanders, Config, Local, Model};
 
-/// Checks that the evidence of `verdict` shows what the verdict says about deadlocks.
+/// Checks that the evidence of `verdict` proves the verdict about deadlocks.
 pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limits) -> Result<(), Flaw> {
     let model = &*problem.model;
     if let (Some(why), false) = (model.blocking(), model.is_exact() || matches!(verdict, Verdict::Unknown(_)))
@@ -54,11 +53,11 @@ pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limi
         Verdict::Safe(Certificate::Relative(relative)) if relative.basis.is_empty() => {
             check_invariants(problem, &relative.views, &relative.vectors, &mut ticker)
         }
-        Verdict::Safe(_) => Err(Flaw::Malformed("this is no evidence about deadlocks".into())),
+        Verdict::Safe(_) => Err(Flaw::Malformed("this is not evidence about deadlocks".into())),
     }
 }
 
-/// The configurations of products that are closed under all steps.
+/// Returns the configurations of products, which must be closed under all steps.
 pub(super) fn all_of(
     problem: &Problem,
     products: &Products,
@@ -97,8 +96,8 @@ fn check_invariants(
     if let Some(why) = model.blocking() {
         return Err(Flaw::NotForThisModel(why));
     }
-    // At a bound, a step creates fewer threads, and a vector that counts them less than nothing
-    // would grow.
+    // At a bound, a step creates fewer threads, which may increase a vector that is negative at
+    // them.
     if problem.bound != Bound::Any {
         return Err(Flaw::NotForThisModel("this is sound for any number of threads only".into()));
     }

@@ -1,45 +1,46 @@
-//! What is wrong with evidence, as text.
+//! Errors in evidence.
 
 use std::fmt;
 
 use throng_model::Incomplete;
 use throng_model::verdict::Unknown;
 
-/// What is wrong with a piece of evidence. Configurations are given as text.
+/// An error in evidence. Configurations are given as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Flaw {
-    /// A run starts where the system does not.
+    /// A run does not start in an initial configuration.
     NotInitial(String),
     /// A step of a run, counted from 1, is not a step of the model.
     NoSuchStep(usize),
-    /// A step of a run, counted from 1, does not lead where the run says, or is not enabled.
+    /// A step of a run, counted from 1, does not lead to the stated configuration, or is not
+    /// enabled.
     LeadsElsewhere(usize, String),
     /// A run ends in a configuration that is not bad.
     EndIsNotBad(String),
-    /// A closed set is offered for a question about infinitely many initial configurations.
+    /// A closed set is given for infinitely many initial configurations.
     TooManyInitial,
-    /// An initial configuration is missing in a closed set.
+    /// A closed set lacks an initial configuration.
     InitialMissing(String),
-    /// A member of a set has a successor outside.
+    /// A set lacks a successor of a member.
     NotClosed(String, String),
-    /// Nothing is wrong so far, but a limit was hit before everything was checked.
+    /// A limit was hit before everything was checked; no error was found so far.
     Limit(Unknown),
     /// A member of a set is bad.
     BadMember(String),
     /// A bad configuration is not above any element of a basis.
     TargetMissing(String),
-    /// An element of a basis has a predecessor above no element.
+    /// An element of a basis has a predecessor that is not above any element.
     PredecessorMissing(String, String),
     /// An initial configuration is above an element of a basis.
     InitialInside(String),
-    /// A set of views lacks one that follows from it, or is no set of views.
+    /// A set of views lacks one that follows from it.
     ViewMissing(String),
     /// A step, or the start, increases a vector.
     Grows(String),
-    /// The evidence says nothing about a model in which larger configurations can do less, or that
-    /// lists no predecessors.
+    /// The evidence proves nothing about this model, in which larger configurations may have fewer
+    /// steps, for example, or which lists no predecessors.
     NotForThisModel(String),
-    /// It is no evidence at all.
+    /// It is not well-formed evidence.
     Malformed(String),
 }
 

@@ -1,5 +1,6 @@
-//! Sets that hold every initial configuration, are closed under steps, and hold nothing bad: by
-//! induction over the length of a run, nothing outside is ever reached.
+//! The rule for inductive invariants: a set that contains every initial configuration, is closed
+//! under steps, and contains no target. By induction over the length of a run, only members are
+//! reached.
 
 use std::borrow::Cow;
 use std::panic::resume_unwind;
@@ -13,18 +14,19 @@ use throng_model::limits::Ticker;
 use throng_model::packed::{Finder, Packed};
 use throng_model::problem::{Initial, Problem, Target};
 
-/// What a set holds.
+/// The kind of a set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Every configuration that is reached within the bound.
+    /// Every configuration that is reachable within the bound.
     Closed,
     /// Every configuration that is reached by a run that never has more threads than the bound: a
-    /// step that would create more is not taken, and does not create fewer instead.
+    /// step that would create more is not taken, rather than creating fewer.
     Within,
-    /// With counts up to ω, configurations that cover all that any number of threads can reach.
-    /// That needs no more than that larger configurations can do at least as much; firing handles ω
-    /// exactly, or by its least upper bound. A thread bound removes only behaviour: where a step
-    /// creates no thread, what it leads to is covered by what it leads to without the bound.
+    /// Configurations with counts up to ω that cover every configuration reachable with any number
+    /// of threads. This only requires that larger configurations have at least the same steps;
+    /// firing handles ω exactly, or by its least upper bound. A thread bound only removes
+    /// behaviour: where it keeps a step from creating threads, the result is covered by the result
+    /// without the bound.
     Downward,
 }
 
@@ -38,11 +40,11 @@ pub(super) fn check_forward(
     check_closed(problem, target, set, kind, &mut |_, _, _| false, ticker)
 }
 
-/// Whether successors of a member may be outside.
+/// A function that decides whether successors of a member may be outside.
 pub(super) type Exempt<'a> = &'a (dyn Fn(&Config, Inside<'_>, &mut Led) -> bool + Sync);
 
-/// The same for a set as a search stored it: what is inside is a member. As many threads as the
-/// limits allow share its members.
+/// Like [`check_closed`], for a set as a search stored it, in which only its members are. As many
+/// threads as the limits allow share the members.
 pub(super) fn check_packed(
     problem: &Problem,
     target: &Target,
@@ -67,15 +69,15 @@ pub(super) fn check_packed(
     })
 }
 
-/// A set with fewer members is checked by one thread.
+/// Number of members from which a set is checked by several threads.
 const MANY: usize = 1 << 14;
 
-/// A set of configurations that members lead to.
+/// A membership test.
 trait Members {
-    /// Whether a configuration is inside.
+    /// Returns whether a configuration is inside.
     fn holds(&mut self, config: &Config) -> bool;
 
-    /// The first that is not.
+    /// Returns the index of the first configuration that is not inside.
     fn first_missing(&mut self, configs: &[Config]) -> Option<usize> {
         configs.iter().position(|config| !self.holds(config))
     }
@@ -97,10 +99,11 @@ impl Members for Finder<'_> {
     }
 }
 
-/// Whether a configuration is in a set.
+/// A function that decides whether a configuration is in a set.
 pub(super) type Inside<'a> = &'a mut dyn FnMut(&Config) -> bool;
 
-/// The same, but members that are `exempt`, given by their number, may have successors outside.
+/// Like [`check_forward`], but members that are `exempt`, given by their number, may have
+/// successors outside.
 pub(super) fn check_closed(
     problem: &Problem,
     target: &Target,
@@ -117,7 +120,7 @@ pub(super) fn check_closed(
     check_members(problem, target, members, &mut inside, kind, &mut exempt, ticker)
 }
 
-/// Whether every initial configuration is inside.
+/// Checks that every initial configuration is inside.
 fn check_starts(problem: &Problem, inside: &mut dyn Members, kind: Kind) -> Result<(), Flaw> {
     let model = &*problem.model;
     let mut starts = |config: Config| {
@@ -130,7 +133,7 @@ fn check_starts(problem: &Problem, inside: &mut dyn Members, kind: Kind) -> Resu
     }
 }
 
-/// Whether none of these members is bad and all that they lead to is inside.
+/// Checks that none of these members hits the target and all their successors are inside.
 fn check_members<'a>(
     problem: &Problem,
     target: &Target,
@@ -149,7 +152,7 @@ fn check_members<'a>(
         let config = &*config;
         ticker.ticks(16)?;
         countable(config)?;
-        // Where members stand for all that they cover, a formula says nothing about them.
+        // Where members represent all configurations below them, a formula cannot be evaluated.
         let is_bad = match kind {
             Kind::Downward => target.may_be_hit(config, model),
             Kind::Closed | Kind::Within => target.hits(config, model)?,

@@ -1,5 +1,5 @@
-//! Vectors that no possible step increases: see [`throng_model::verdict::Vector`]. Nothing
-//! reachable has a larger value than all initial configurations.
+//! Vectors that no possible step increases: see [`throng_model::verdict::Vector`]. No reachable
+//! configuration has a larger value than all initial ones.
 
 use rustc_hash::FxHashMap;
 
@@ -13,11 +13,11 @@ use throng_model::{Bag, Config, Local, Shared, Step};
 struct Linear {
     shared: FxHashMap<Shared, i64>,
     locals: FxHashMap<Local, i64>,
-    /// What no reachable configuration exceeds.
+    /// The largest value of an initial configuration, which no reachable one exceeds.
     most: i128,
 }
 
-/// Vectors; [`super::views::Closed`] asks about every step that views allow whether they grow.
+/// Vectors; [`super::views::Closed`] checks for every step that views allow that they do not grow.
 pub(super) struct Vectors(Vec<Linear>);
 
 impl Vectors {
@@ -25,19 +25,19 @@ impl Vectors {
         Ok(Vectors(vectors.iter().map(|v| Linear::new(problem, v)).collect::<Result<_, _>>()?))
     }
 
-    /// Vectors that may be negative at local states: they exclude no configuration because of what
-    /// it covers.
+    /// Reads vectors that may be negative at local states, and so do not exclude a configuration
+    /// because of one that it covers.
     pub(super) fn signed(problem: &Problem, vectors: &[Vector]) -> Result<Vectors, Flaw> {
         Ok(Vectors(vectors.iter().map(|v| Linear::signed(problem, v)).collect::<Result<_, _>>()?))
     }
 
-    /// Whether one is negative at a local state.
+    /// Returns whether one is negative at a local state.
     pub(super) fn some_negative(&self) -> bool {
         self.0.iter().any(|linear| linear.locals.values().any(|&n| n < 0))
     }
 
-    /// Whether no reachable configuration has shared state `s`, a thread at `l`, and all its
-    /// threads at `l` and `others`.
+    /// Returns whether no reachable configuration has shared state `s`, a thread at `l`, and all
+    /// its threads at `l` and `others`.
     pub(super) fn exclude_stuck(&self, s: Shared, l: Local, others: &[Local]) -> bool {
         self.0.iter().any(|linear| {
             linear.of_shared(s) + linear.of_local(l) > linear.most
@@ -45,18 +45,20 @@ impl Vectors {
         })
     }
 
-    /// Whether a step that leads to `to` and brings `arrived` there increases none; bystanders
+    /// Returns whether a step to `to` after which `arrived` are there increases none; bystanders
     /// aside.
     pub(super) fn allow_step(&self, step: &Step, to: Shared, arrived: &Bag) -> bool {
         self.0.iter().all(|linear| linear.value(to, arrived) <= linear.value(step.from, &step.take))
     }
 
-    /// Whether none counts more for a thread in the second local state than in the first.
+    /// Returns whether none has a larger value for a thread in the second local state than in the
+    /// first.
     pub(super) fn allow_move(&self, from: Local, to: Local) -> bool {
         from == to || self.0.iter().all(|linear| linear.of_local(to) <= linear.of_local(from))
     }
 
-    /// Whether nothing that covers a concrete configuration of `config` is reachable.
+    /// Returns whether some vector shows that no configuration that covers a concrete one of
+    /// `config` is reachable.
     pub(super) fn exclude(&self, views: &Closed, config: &Config) -> bool {
         self.0.iter().any(|linear| linear.excludes(views, config))
     }
@@ -105,7 +107,7 @@ impl Linear {
         if model.is_exact() {
             return self.value(config.shared, &config.threads) > self.most;
         }
-        // The states that occur are those of the views; the least any of them counts.
+        // Only states of the views occur; the one with the least value is assumed.
         let mut meeting = views.groups().filter(|(s, _)| model.meets_shared(*s, config.shared));
         meeting.all(|(s, group)| {
             let least = |l: Local| {

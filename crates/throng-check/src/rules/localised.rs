@@ -1,6 +1,6 @@
-//! Evidence about localised models: each bad configuration is ruled out by some part, and each part
-//! stands by the rule of its kind, in the model that the checker builds itself from what is kept
-//! ([`throng_model::localisation`]).
+//! The rule for localised models: each target configuration is ruled out by some part, and each
+//! part is checked by the rule of its kind, in the model that the checker builds itself from the
+//! variables that are kept ([`throng_model::localisation`]).
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) fn check_localised(
         if configs.is_empty() {
             continue;
         }
-        let target = Target::covering(target.name.clone(), configs.into_iter().cloned().collect());
+        let target = target.with_configs(configs.into_iter().cloned().collect());
         let (problem, model) = localise(problem, &target, map).map_err(Flaw::NotForThisModel)?;
         of_images(&model, proof)?;
         check_safe(&problem, &problem.targets[0], proof, ticker)?;
@@ -44,7 +44,7 @@ pub(super) fn check_localised(
     }
 }
 
-/// Whether all states of a proof are states of the localised model.
+/// Checks that all states of a proof are states of the localised model.
 fn of_images(model: &Arc<LocalisedModel>, proof: &Certificate) -> Result<(), Flaw> {
     let shared = |s: Shared| model.is_image(s);
     let config =

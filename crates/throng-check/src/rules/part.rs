@@ -1,11 +1,11 @@
-//! A closed set of which each of several workers holds a part: what a worker has to show about its
-//! own part.
+//! The rule for a closed set that is distributed over several workers: what a worker has to check
+//! in its own part.
 //!
-//! The whole set holds every initial configuration, is closed under steps and hits no target if
-//! every worker has shown that its members hit no target, and every configuration that some worker
-//! names here (the initial ones, and the successors of its members) is a member of the part in
-//! which it belongs. Looking that up is up to the workers; which configurations have to be looked
-//! up is decided here, from [`semantics`] alone, whatever steps the search has compiled.
+//! The whole set contains every initial configuration, is closed under steps and hits no target if
+//! every worker has checked that its members hit no target, and every configuration that some
+//! worker reports here (the initial ones, and the successors of its members) is a member of the
+//! part to which it belongs. The workers look them up; which configurations have to be looked up is
+//! decided here, from [`semantics`] alone, independently of the steps that the search has compiled.
 
 use std::collections::hash_map::Entry;
 
@@ -26,12 +26,12 @@ pub struct PartRule {
 }
 
 impl PartRule {
-    /// The rule for parts of a set that answers about some targets of `problem`.
+    /// Creates the rule for parts of a set that is evidence about some targets of `problem`.
     pub fn new(problem: Arc<Problem>) -> PartRule {
         PartRule { problem, known: FxHashMap::default() }
     }
 
-    /// Names every initial configuration.
+    /// Calls `found` for every initial configuration.
     pub fn starts(&self, found: &mut impl FnMut(Config) -> Result<(), Flaw>) -> Result<(), Flaw> {
         each_initial(&self.problem, found)
     }

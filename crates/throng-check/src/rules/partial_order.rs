@@ -1,8 +1,8 @@
-//! Sets that are closed only under the steps of a thread that may go first
-//! ([`throng_model::partial_order`]), where there is one; and products of sets.
+//! The rule for sets that are closed only under the steps of a thread that may go first
+//! ([`throng_model::partial_order`]), where there is one; and for products of sets.
 //!
-//! This asks the model which variables a statement reads and writes. Certificates in files do not
-//! rest on it.
+//! It relies on the model for the variables that a statement reads and writes. Certificates in
+//! files do not rely on it.
 
 use rustc_hash::FxHashSet;
 
@@ -16,7 +16,7 @@ use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Products, Unknown};
 use throng_model::{Config, Footprint, Local, Shared};
 
-/// A product with more configurations than this is not looked at.
+/// Maximum number of configurations of a product that is checked.
 pub(super) const MOST: usize = 1 << 20;
 
 /// Checks a set of configurations.
@@ -33,7 +33,7 @@ pub(super) fn check_reduced(
     check_packed(problem, target, set, &exempt, ticker)
 }
 
-/// Checks products: each is all of its configurations.
+/// Checks products: each stands for all of its configurations.
 pub(super) fn check_products(
     problem: &Problem,
     target: &Target,
@@ -70,19 +70,19 @@ pub(super) fn check_products(
 struct Member<'a> {
     /// All its configurations.
     configs: &'a [Config],
-    /// Sets of local states, each at one place, and how many threads are in each.
+    /// Sets of local states, each at one place, and the number of threads in each.
     threads: Vec<(&'a [Local], u32)>,
 }
 
 impl Member<'_> {
-    /// One configuration.
+    /// Returns the product that is one configuration.
     fn of(config: &Config) -> Member<'_> {
         let threads = config.threads.entries().iter().map(|(l, n)| (std::slice::from_ref(l), *n)).collect();
         Member { configs: std::slice::from_ref(config), threads }
     }
 
-    /// Whether some thread may go first, can move whatever the shared state is, and stays inside
-    /// whatever it does.
+    /// Returns whether some thread may go first, can move in every shared state of the product, and
+    /// stays inside with each of its steps.
     fn someone_goes_first(
         &self,
         problem: &Problem,

@@ -3,8 +3,8 @@
 //! In a case, some comparisons hold and some disjunctions are open; the first case is the predicate
 //! of the target. A case is split into those of the parts of an open disjunction, or refuted: a sum
 //! that no step increases is at least a non-negative combination of comparisons and traps, term by
-//! term. So where these hold it is at least what they ask for, and that is more than it is at the
-//! start.
+//! term. So where these hold it is at least the combination of their bounds, which is more than its
+//! value at the start.
 
 use rustc_hash::FxHashMap;
 
@@ -15,12 +15,12 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Case, Contradiction, Refutation};
 use throng_model::{Bag, Bystanders, Local, Step};
 
-/// So often a comparison may be used, and so many may be: products of 64-bit numbers then stay
-/// within 128 bits.
+/// Maximum factor of a comparison, and maximum number of comparisons: sums of products of 64-bit
+/// numbers then stay within 128 bits.
 const MOST_TIMES: i64 = 1 << 40;
 const MOST_USED: usize = 1 << 20;
 
-/// What holds in a case, and what is open.
+/// The comparisons that hold in a case, and the open disjunctions.
 #[derive(Clone, Default)]
 struct Held<'a> {
     comparisons: Vec<(&'a Sum, i64)>,
@@ -73,7 +73,7 @@ pub(super) fn check_refutation(
         match case {
             Case::Split(which) if (*which as usize) < held.open.len() => {
                 let parts = held.open.remove(*which as usize);
-                // The first part is looked at first.
+                // The first part is on top of the stack.
                 for part in parts.iter().rev() {
                     let mut held = held.clone();
                     held.assume(part)?;
@@ -155,5 +155,9 @@ fn contradicts(
     {
         return malformed("comparisons ask for more than the sum has");
     }
-    if asked > start { Ok(()) } else { malformed("what is asked for is no more than there is at the start") }
+    if asked > start {
+        Ok(())
+    } else {
+        malformed("the required value of the sum does not exceed its value at the start")
+    }
 }

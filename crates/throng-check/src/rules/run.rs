@@ -1,4 +1,4 @@
-//! Runs: where they start, what a step leads to, where they end.
+//! The rule for runs: the initial configuration, the steps, and the last configuration.
 
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::verdict::{Trace, Unknown};
 use throng_model::{Config, Incomplete, Local, Model, OMEGA, Shared, Step, semantics};
 
-/// Sums of threads may have been cut off where there are too many.
+/// Refuses configurations with so many threads that their sum may have saturated.
 pub(super) fn countable(config: &Config) -> Result<(), Flaw> {
     if config.threads.is_countable() {
         return Ok(());
@@ -45,8 +45,8 @@ pub(super) fn check_trace(problem: &Problem, target: &Target, trace: &Trace) -> 
     if target.hits(now, model)? { Ok(()) } else { Err(Flaw::EndIsNotBad(now.describe(model))) }
 }
 
-/// Appends the steps that a thread at `by` leads from a configuration; a step that takes no thread
-/// has no leader.
+/// Appends the steps from a configuration that are led by a thread at `by`; a step that takes no
+/// thread has no leader.
 pub(crate) fn led_by(
     model: &dyn Model,
     from: &Config,
@@ -59,8 +59,8 @@ pub(crate) fn led_by(
     }
 }
 
-/// The steps of a model, asked for once per thread state: sets of configurations have the same
-/// thread states over and over.
+/// A cache of a model's steps by thread state, of which sets of configurations have the same ones
+/// again and again.
 pub(super) struct Led<'a> {
     model: &'a dyn Model,
     known: FxHashMap<(Shared, Option<Local>), Rc<[Step]>>,
@@ -71,8 +71,8 @@ impl<'a> Led<'a> {
         Led { model, known: FxHashMap::default() }
     }
 
-    /// Appends what the steps that a thread at `by` leads make of a configuration; a step that
-    /// takes no thread has no leader.
+    /// Appends the successors of a configuration by the steps that are led by a thread at `by`; a
+    /// step that takes no thread has no leader.
     pub(super) fn fire(
         &mut self,
         from: &Config,
@@ -92,7 +92,7 @@ impl<'a> Led<'a> {
     }
 }
 
-/// Whether `step` leads from one configuration to another.
+/// Returns whether `step` leads from one configuration to another.
 pub(crate) fn leads(
     model: &dyn Model,
     from: &Config,
@@ -105,7 +105,7 @@ pub(crate) fn leads(
     if after.iter().any(|c| to.is_within(c, model)) { Ok(true) } else { listed.map(|()| false) }
 }
 
-/// Whether the system may start in `config`, within the bound.
+/// Returns whether `config` is initial within the bound.
 pub(super) fn is_initial(problem: &Problem, config: &Config) -> bool {
     let fits = |family: &Initial| match problem.bound {
         Bound::Any => true,
@@ -122,8 +122,8 @@ pub(super) fn is_initial(problem: &Problem, config: &Config) -> bool {
             .any(|family| family.contains(&rounded(&*problem.model, family, config)) && fits(family))
 }
 
-/// Where states are sets: `config` with every state replaced by one of the family that it is
-/// within, if there is one.
+/// Returns `config` with every state replaced by one of the family that contains it, if there is
+/// one; where states are not sets, `config` itself.
 fn rounded(model: &dyn Model, family: &Initial, config: &Config) -> Config {
     if model.is_exact() {
         return config.clone();
@@ -137,7 +137,7 @@ fn rounded(model: &dyn Model, family: &Initial, config: &Config) -> Config {
     Config::new(shared, config.threads.entries().iter().map(up).collect())
 }
 
-/// Shows every initial configuration within the bound to `found`.
+/// Calls `found` for every initial configuration within the bound.
 pub(super) fn each_initial(
     problem: &Problem,
     found: &mut impl FnMut(Config) -> Result<(), Flaw>,

@@ -1,9 +1,10 @@
-//! Sets of configurations, and whether all of a configuration is in one.
+//! Sets of configurations, with a membership test for configurations that may be sets themselves.
 //!
-//! In a closed set that means: it is a member; in a downward set: it is below a member; in a basis:
-//! it is above one. Where states are sets, each concrete configuration must be, so it is enough
-//! that the whole is within a member, or that each of its parts is ([`Parts`]). Comparing is what
-//! costs, so members are kept by what rules out most of them.
+//! A configuration is in a closed set if it is a member, in a downward set if it is below a member,
+//! and in a basis if it is above one. Where states are sets, each concrete configuration must be in
+//! the set, so it suffices that the whole is within a member, or that each of its parts is
+//! ([`Parts`]). Comparisons are expensive, so members are indexed by keys that rule out most of
+//! them.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
@@ -12,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::cubes::Parts;
 use throng_model::{Config, Model};
 
-/// How a configuration must lie to a member.
+/// The required relation of a configuration to a member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Same,
@@ -25,7 +26,7 @@ pub(super) struct Set<'a> {
     model: &'a dyn Model,
     order: Order,
     members: FxHashSet<&'a Config>,
-    /// Members that may compare with a configuration that has the same key; with their classes.
+    /// Members by key, with their classes; a configuration is compared with those of its own key.
     near: FxHashMap<u64, Vec<(u64, &'a Config)>>,
     parts: Parts<'a>,
 }
@@ -52,12 +53,12 @@ impl<'a> Set<'a> {
         set
     }
 
-    /// Whether all of `config` is in the set.
+    /// Returns whether all of `config` is in the set.
     pub(super) fn holds(&self, config: &Config) -> bool {
         self.holds_or(config, &|_| false)
     }
 
-    /// Whether each part of `config` is in the set, or `otherwise` is true of it.
+    /// Returns whether each part of `config` is in the set, or satisfies `otherwise`.
     pub(super) fn holds_or(&self, config: &Config, otherwise: &dyn Fn(&Config) -> bool) -> bool {
         self.members.contains(config)
             || self.parts.pass(config, &mut |part| self.has(part) || otherwise(part))
@@ -73,14 +74,15 @@ impl<'a> Set<'a> {
         self.near.get(&self.key(config)).is_some_and(|near| near.iter().any(|e| compares(&e)))
     }
 
-    /// A bit for every class of local states that occurs; classes may share a bit.
+    /// Returns a bit for every class of local states in the configuration; classes may share a bit.
     fn classes(&self, config: &Config) -> u64 {
         let bit = |l| 1 << (self.model.local_class(l).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58);
         config.threads.entries().iter().fold(0, |bits, e| bits | bit(e.0))
     }
 
-    /// Configurations that compare have the same key: how many threads are in which class if counts
-    /// must be the same, else the shared state if that is one state.
+    /// Returns a key that is the same for all configurations in relation: a hash of the number of
+    /// threads in each class if counts must be the same, else the shared state if that is one
+    /// state.
     fn key(&self, config: &Config) -> u64 {
         let hasher = BuildHasherDefault::<FxHasher>::default();
         match self.order {

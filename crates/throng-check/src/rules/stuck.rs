@@ -1,9 +1,9 @@
-//! Stuck threads ([`throng_model::stuck`]), which are no configurations to cover.
+//! The rule for stuck threads ([`throng_model::stuck`]), which are not upward closed.
 //!
-//! That there is one is shown by a run: what can follow its last configuration is gone through
-//! here, and the thread moves in none of it. That there is none within a bound is shown by a closed
-//! set, in which the same is asked about every thread. For any number of threads it is shown by
-//! views in which a thread in one of the states that are asked about can always move by itself.
+//! A run proves that there is one: all configurations that can follow its last one are explored
+//! here, and the thread moves in none of them. A closed set proves that there is none within a
+//! bound: the same is checked for every thread. For any number of threads, views prove it in which
+//! a thread in one of the target's states can always move by itself.
 
 use super::Flaw;
 use super::deadlock::all_of;
@@ -17,8 +17,8 @@ use throng_model::stuck::Stuck;
 use throng_model::verdict::{Certificate, Verdict};
 use throng_model::{Config, Model};
 
-/// Checks that the evidence of `verdict` shows what the verdict says about threads that are stuck
-/// in the states of `target`.
+/// Checks that the evidence of `verdict` proves the verdict about threads that are stuck in the
+/// states of `target`.
 pub(super) fn check_stuck(
     problem: &Problem,
     target: &Target,
@@ -66,7 +66,7 @@ pub(super) fn check_stuck(
             }
             Ok(())
         }
-        Verdict::Safe(_) => Err(Flaw::Malformed("this is no evidence about stuck threads".into())),
+        Verdict::Safe(_) => Err(Flaw::Malformed("this is not evidence about stuck threads".into())),
     }
 }
 

@@ -1,17 +1,17 @@
-//! Whether a set of views is what it claims to be: see [`throng_model::views::Views`].
+//! The rule for views: see [`throng_model::views::Views`].
 //!
-//! The set holds ⟨s | a, b⟩ if the row of a with s has b; first of all, rows must agree about that
-//! from both sides. Then, for every step whose threads can be there together: those that arrive,
-//! and every bystander that was pairwise with all that were taken, must again be pairwise in the
-//! set. Bystanders are an intersection of rows, and "for every bystander" is inclusion of sets of
-//! numbers; states with the same row are looked at once.
+//! The set contains ⟨s | a, b⟩ if the row of a with s has b; first, rows must be symmetric. Then,
+//! for every step whose threads can be together: those that arrive, and every bystander that was
+//! pairwise with all that were taken, must again be pairwise in the set. Bystanders are an
+//! intersection of rows, and "for every bystander" is inclusion of sets of numbers; states with the
+//! same row are checked once.
 //!
-//! Bystanders B that stay take all their pairs along. If that has been shown for a step to the same
-//! shared state beside bystanders D, and B is within D, there is nothing left to show: a pair of B
-//! is one of D.
+//! Bystanders B that stay keep all their pairs. If that has been checked for a step to the same
+//! shared state with bystanders D, and B is a subset of D, nothing is left to check: a pair of B is
+//! one of D.
 //!
-//! Vectors are asked about the same steps ([`super::linear`]): where states are sets, both are
-//! about what a step's result is taken for.
+//! Vectors are checked for the same steps ([`super::linear`]): where states are sets, both checks
+//! use the rounded result of a step.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,8 +24,8 @@ use throng_model::problem::Problem;
 use throng_model::views::{Group, Views};
 use throng_model::{Bag, Bystanders, Config, Local, Model, Shared, Step};
 
-/// A set of views that holds the initial ones and is closed under steps, none of which increases a
-/// vector.
+/// A set of views that contains the initial ones and is closed under steps, none of which increases
+/// a vector.
 pub(super) struct Closed<'a> {
     pub(super) model: &'a dyn Model,
     views: &'a Views,
@@ -33,14 +33,14 @@ pub(super) struct Closed<'a> {
     vectors: &'a Vectors,
 }
 
-/// Bystanders whose pairs have been found again with the shared state that a step leads to, for
-/// steps from the same shared state.
+/// Sets of bystanders whose pairs have been checked with the shared state to which a step leads,
+/// for steps from the same shared state.
 type Shown = FxHashMap<Shared, Vec<Bits>>;
 
-/// How many of them are remembered for one shared state.
+/// Maximum number of them that are remembered for one shared state.
 const MOST_SHOWN: usize = 16;
 
-/// The local states that may occur together with each of these.
+/// Returns the local states that may occur together with each of these.
 fn with_all<'a>(group: &'a Group, threads: &[u32], common: &'a mut Bits) -> Row<'a> {
     let mut rows = threads.iter().filter_map(|&a| group.with(a));
     let Some(first) = rows.next() else { return group.all() };
@@ -60,7 +60,7 @@ impl<'a> Closed<'a> {
         for (s, group) in views.groups() {
             ticker.ticks(group.rows() as u32)?;
             if !group.is_symmetric() {
-                let what = format!("who is there with whom depends on the side: {}", model.shared_name(s));
+                let what = format!("the pairs of views are not symmetric: {}", model.shared_name(s));
                 return Err(Flaw::Malformed(what));
             }
         }
@@ -81,22 +81,22 @@ impl<'a> Closed<'a> {
         Ok(set)
     }
 
-    /// The shared states that may occur, with their views.
+    /// Returns the shared states that may occur, with their views.
     pub(super) fn groups(&self) -> impl Iterator<Item = (Shared, &'a Group)> {
         self.views.groups()
     }
 
-    /// The numbers of these; a state without a view cannot occur.
+    /// Returns the numbers of these states; `None` if one has no view and so cannot occur.
     fn numbers(&self, threads: &[Local]) -> Option<Vec<u32>> {
         threads.iter().map(|&l| self.views.number(l)).collect()
     }
 
-    /// The local states that may occur with a shared state.
+    /// Returns the local states that may occur with a shared state.
     pub(super) fn singles<'b>(&'b self, group: &'b Group) -> impl Iterator<Item = Local> + 'b {
         self.views.singles(group)
     }
 
-    /// Whether two local states may occur together with a shared state.
+    /// Returns whether two local states may occur together with a shared state.
     pub(super) fn pair(&self, group: &Group, a: Local, b: Local) -> bool {
         match (self.views.number(a), self.views.number(b)) {
             (Some(a), Some(b)) => group.pair(a, b),
@@ -104,8 +104,8 @@ impl<'a> Closed<'a> {
         }
     }
 
-    /// Shows `found` every step whose threads can be there together, with the views of the shared
-    /// state it starts in.
+    /// Calls `found` for every step whose threads can be together, with the views of the shared
+    /// state in which it starts.
     pub(super) fn each_possible_step(
         &self,
         found: &mut impl FnMut(&Group, &Step) -> Result<(), Flaw>,
@@ -127,18 +127,18 @@ impl<'a> Closed<'a> {
         Err(Flaw::ViewMissing(Config::new(s, threads.iter().copied().collect()).describe(self.model)))
     }
 
-    /// The views with `s`, and the numbers of these threads, if they can be there together.
+    /// Returns the views with `s`, and the numbers of these threads, if they can be together.
     fn built(&self, s: Shared, threads: &[Local]) -> Option<(&Group, Vec<u32>)> {
         let (group, numbers) = (self.views.group(s)?, self.numbers(threads)?);
         group.together(&numbers).then_some((group, numbers))
     }
 
-    /// The same if they have to be.
+    /// Like [`Closed::built`], but an error if they cannot.
     fn hold(&self, s: Shared, threads: &[Local]) -> Result<(&Group, Vec<u32>), Flaw> {
         self.built(s, threads).map_or_else(|| self.missing(s, threads), Ok)
     }
 
-    /// A step is possible if the threads that it takes can be there together.
+    /// Checks a step, which is possible if the threads that it takes can be together.
     fn check_step(
         &self,
         group: &Group,
@@ -157,7 +157,7 @@ impl<'a> Closed<'a> {
         let mut flaw = None;
         let fits = self.parts.pass(&Config::new(step.to, arrived), &mut |part| {
             let found = self.arrive(group, step, bystanders, part, shown, ticker);
-            // The first one is about all of it; but a limit says nothing about the rest.
+            // The first flaw is about the whole and is kept; only a limit replaces it.
             let matters = |why: &Flaw| flaw.is_none() || matches!(why, Flaw::Limit(_));
             if let Some(why) = found.as_ref().err().filter(|why| matters(why)) {
                 flaw = Some(why.clone());
@@ -167,8 +167,8 @@ impl<'a> Closed<'a> {
         flaw.filter(|_| !fits).map_or(Ok(()), Err)
     }
 
-    /// What one of these states is taken for: the least of those that hold all of it. The order of
-    /// states decides between several.
+    /// Rounds a state up to the least of these states that contains it. The order of states decides
+    /// between several.
     fn least(&self, among: impl Iterator<Item = Local>, l: Local) -> Option<Local> {
         let within = |a, b| self.model.within_local(a, b);
         let mut holding: Vec<Local> = among.filter(|&m| within(l, m)).collect();
@@ -176,8 +176,8 @@ impl<'a> Closed<'a> {
         holding.into_iter().reduce(|least, m| if within(m, least) { m } else { least })
     }
 
-    /// What arrives, in states that the views know. Nothing that holds a state is less than the
-    /// state itself, so most of the time there is nothing to look for.
+    /// Rounds arriving states up to the least known ones. A known state is its own least one, so
+    /// most of the time there is nothing to search.
     fn taken_for(&self, part: &Config) -> Option<(Shared, Bag)> {
         let within = |a, b| self.model.within_shared(a, b);
         let to = match self.views.group(part.shared) {
@@ -195,7 +195,7 @@ impl<'a> Closed<'a> {
         Some((to, part.threads.entries().iter().map(round).collect::<Option<Bag>>()?))
     }
 
-    /// Whether all views are there after a step, and no vector has grown.
+    /// Checks that the set has all views after a step, and that no vector has grown.
     fn arrive(
         &self,
         group: &Group,
@@ -206,7 +206,7 @@ impl<'a> Closed<'a> {
         ticker: &mut Ticker,
     ) -> Result<(), Flaw> {
         let exact = self.model.is_exact();
-        // What is there as it is need not be taken for anything else.
+        // States that the views have need not be rounded.
         let direct = self.built(part.shared, &flat(&part.threads));
         let rounded = if direct.is_some() || exact { None } else { self.taken_for(part) };
         let (to, arrived) = rounded.as_ref().map_or((part.shared, &part.threads), |e| (e.0, &e.1));
@@ -217,7 +217,7 @@ impl<'a> Closed<'a> {
         }
         let mut common = Bits::default();
         let paired = with_all(after, &numbers, &mut common);
-        // Each of these may be there with all that arrive.
+        // Checks that each of these may be together with all that arrive.
         let all_paired = |others: Row<'_>| {
             let Some(b) = others.beyond(paired) else { return Ok(()) };
             let apart = numbers.iter().find(|&&p| !after.pair(p, b));
@@ -232,7 +232,7 @@ impl<'a> Closed<'a> {
                 self.stay(group, bystanders, to, after, shown, ticker)
             };
         }
-        // Of most steps few bystanders become something else.
+        // Most steps change few bystanders.
         let mut fates: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for b in bystanders.iter() {
             ticker.tick()?;
@@ -281,8 +281,8 @@ impl<'a> Closed<'a> {
         Ok(())
     }
 
-    /// Whether bystanders that stay, all of whom may be there with another shared state, may also
-    /// be there together with those that they are together with now.
+    /// Checks that bystanders that stay, each of which may occur with the new shared state, keep
+    /// their pairs there.
     fn stay(
         &self,
         group: &Group,
@@ -318,8 +318,8 @@ impl<'a> Closed<'a> {
         Ok(())
     }
 
-    /// What becomes of a bystander, in states that may be there with those that arrive: in halves
-    /// if none of them holds all of it.
+    /// Returns the states of a bystander after a step, rounded to states that may be together with
+    /// those that arrive: split in halves if none of them contains the whole.
     fn fates(&self, step: &Step, b: Local, paired: Row<'_>) -> Result<Vec<Local>, Flaw> {
         const MOST: usize = 1 << 12;
         let mut fates = Vec::new();
@@ -347,7 +347,7 @@ impl<'a> Closed<'a> {
         Ok(found)
     }
 
-    /// Whether a configuration that covers `bad` could be built of these views.
+    /// Returns whether all views of some configuration that covers `bad` are in the set.
     pub(super) fn allows(&self, bad: &Config) -> bool {
         let wanted = flat(&bad.threads);
         if self.model.is_exact() {
@@ -373,7 +373,7 @@ impl<'a> Closed<'a> {
     }
 }
 
-/// The threads one by one; two stand for more, because views know no larger number.
+/// Returns the threads one by one; two stand for more, because views do not count further.
 fn flat(threads: &Bag) -> Vec<Local> {
     threads.entries().iter().flat_map(|&(l, n)| std::iter::repeat_n(l, n.min(2) as usize)).collect()
 }

@@ -18,7 +18,7 @@ use wait4::Wait4;
 
 use super::group::Group;
 
-/// What a process may use.
+/// Limits on what a process uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     /// Processor time.
@@ -29,7 +29,7 @@ pub struct Allowance {
     pub memory: Option<u64>,
 }
 
-/// What a process used and left behind.
+/// Resources that a process used, and its output.
 #[derive(Debug)]
 pub struct Measured {
     /// User and system time.
@@ -44,7 +44,7 @@ pub struct Measured {
     pub out: String,
     /// Standard error.
     pub err: String,
-    /// Which part of its allowance it used up.
+    /// The limit that it exceeded, if any.
     pub exceeded: Option<Exceeded>,
 }
 
@@ -63,7 +63,7 @@ pub enum Exceeded {
 
 /// After being asked to stop, a process has this long to say what it knows.
 const GRACE: Duration = Duration::from_secs(3);
-/// How often limits are looked at.
+/// Interval at which limits are checked.
 const LOOK: Duration = Duration::from_millis(40);
 /// More output than this is dropped.
 const MOST_OUTPUT: usize = 64 << 20;
@@ -113,7 +113,7 @@ pub fn run(words: &[String], allowance: &Allowance, stop: &dyn Fn() -> bool) -> 
     })
 }
 
-/// What comes out of a pipe.
+/// Output read from a pipe.
 struct Drained {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: thread::JoinHandle<()>,

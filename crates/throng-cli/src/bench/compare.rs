@@ -17,10 +17,10 @@ const MEBIBYTES: f64 = 16.0;
 const RATIO: f64 = 1.25;
 /// Runs shorter than this say nothing about noise.
 const SHORT: f64 = 0.05;
-/// From so many runs on, the median says how the machine or the whole tool changed.
+/// Minimum number of runs whose median shows how the machine or the whole tool changed.
 const MANY: usize = 10;
 
-/// What changed for one tool.
+/// Differences between two benchmarks for one tool.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
     /// The tool.
@@ -29,13 +29,13 @@ pub struct Change {
     pub common: usize,
     /// Median ratio of processor times, and over how many runs.
     pub median: f64,
-    /// How many runs were long enough to say so.
+    /// Number of runs that were long enough to be compared.
     pub measured: usize,
     /// Ratios up to this are noise.
     pub noise: f64,
-    /// What became worse.
+    /// The runs that became worse.
     pub regressions: Vec<Regression>,
-    /// How many runs are better by the same measure: solved now, or faster beyond noise.
+    /// Number of runs that are better by the same measure: solved now, or faster beyond noise.
     pub better: usize,
 }
 
@@ -51,7 +51,7 @@ pub struct Regression {
 }
 
 impl Change {
-    /// Whether the tool as a whole became slower.
+    /// Returns whether the tool as a whole became slower.
     pub fn slower(&self) -> bool {
         self.measured >= MANY && self.median > 1.5
     }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_slower_everywhere_is_told() {
+    fn a_tool_that_is_slower_everywhere_is_reported() {
         let change = compare(&twenty(1.7), &twenty(1.0)).remove(0);
         assert!(change.slower() && change.regressions.is_empty(), "{change:?}");
     }

@@ -23,7 +23,7 @@ use super::tools::Tool;
 use crate::cluster::frame::{self, Hello, Kind, Purpose};
 use crate::cluster::{BEAT, SILENCE};
 
-/// How long a greeting may take.
+/// Time limit for a greeting.
 const GREETING: Duration = Duration::from_secs(5);
 
 /// A run to be made; the texts follow.
@@ -40,7 +40,7 @@ struct Task {
     files: Vec<Option<usize>>,
 }
 
-/// What came of it: none if it was stopped; or why it could not be made.
+/// The result of a run: none if it was stopped; or the reason why it could not be made.
 type Made = Result<Option<Run>, String>;
 
 /// Processes that come to help.
@@ -249,7 +249,7 @@ fn serve(stream: &TcpStream, plan: &Plan, folder: &Path, stop: &(dyn Fn() -> boo
                     }
                 }
             });
-            let watched = || stop() || asked_to_stop.load(Ordering::SeqCst) || is_told_to_stop(stream);
+            let watched = || stop() || asked_to_stop.load(Ordering::SeqCst) || is_asked_to_stop(stream);
             let made = make(&work, plan, folder, &watched);
             ended.store(true, Ordering::SeqCst);
             made
@@ -261,9 +261,9 @@ fn serve(stream: &TcpStream, plan: &Plan, folder: &Path, stop: &(dyn Fn() -> boo
     }
 }
 
-/// Whether anything came while a run is made: all that comes then is the word to stop, or the end
-/// of the connection.
-fn is_told_to_stop(stream: &TcpStream) -> bool {
+/// Returns whether anything arrived while a run is made: only the request to stop arrives then, or
+/// the end of the connection.
+fn is_asked_to_stop(stream: &TcpStream) -> bool {
     let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
     let peeked = stream.peek(&mut [0]);
     let _ = stream.set_read_timeout(Some(SILENCE));
@@ -272,7 +272,7 @@ fn is_told_to_stop(stream: &TcpStream) -> bool {
 
 /// Writes the files of a task and makes its run.
 fn make(work: &[u8], plan: &Plan, folder: &Path, stop: &dyn Fn() -> bool) -> Made {
-    let wrong = || "this is no run to be made".to_string();
+    let wrong = || "this is not a run to be made".to_string();
     let end = work.iter().position(|&b| b == b'\n').ok_or_else(wrong)?;
     let mut task: Task = serde_json::from_slice(&work[..end]).map_err(|_| wrong())?;
     if task.throng != env!("CARGO_PKG_VERSION") {

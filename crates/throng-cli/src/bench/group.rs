@@ -21,7 +21,7 @@ pub(super) struct Group {
     guard: Child,
 }
 
-/// What the guard does. It stays when the group is asked to stop.
+/// The command of the guard, which survives when the group is asked to stop.
 #[cfg(unix)]
 const GUARD: &str = "trap '' INT; read -r nothing; kill -KILL 0";
 
@@ -45,7 +45,7 @@ impl Group {
         self.signal(Signal::SIGINT);
     }
 
-    /// Ends everybody.
+    /// Kills all processes of the group.
     pub(super) fn end(&self, _: &mut Child) {
         self.signal(Signal::SIGKILL);
     }
@@ -63,7 +63,7 @@ impl Drop for Group {
     }
 }
 
-/// Where there are no groups, only the process itself is stopped.
+/// Stops only the process itself where there are no process groups.
 #[cfg(not(unix))]
 impl Group {
     pub(super) fn new() -> io::Result<Group> {

@@ -10,7 +10,7 @@ use super::Question;
 /// A file with a question about it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Instance {
-    /// How the manifest or the folder names it.
+    /// Its name in the manifest or the folder.
     pub file: String,
     /// Where it is.
     pub path: PathBuf,
@@ -20,7 +20,7 @@ pub struct Instance {
     pub property: String,
     /// The file with targets, if the property is one.
     pub targets: Option<PathBuf>,
-    /// Where it starts; empty: the default.
+    /// The initial configuration; empty: the default.
     pub initial: String,
     /// The thread bound.
     pub threads: Option<u32>,
@@ -29,7 +29,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// What to expect for another thread bound: more threads can only add behaviour.
+    /// Returns the expected verdict for another thread bound: more threads can only add behaviour.
     pub fn expected_for(&self, threads: Option<u32>) -> &str {
         let (stated, asked) = (self.threads.unwrap_or(u32::MAX), threads.unwrap_or(u32::MAX));
         match self.expected.as_str() {
@@ -39,7 +39,7 @@ impl Instance {
         }
     }
 
-    /// What is asked, as [`super::Run::question`] says it.
+    /// Returns the question in the form of [`super::Run::question`].
     pub fn question(&self) -> Question<'_> {
         (&self.file, self.threads.unwrap_or(u32::MAX), &self.initial, &self.property)
     }

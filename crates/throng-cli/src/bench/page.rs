@@ -37,7 +37,7 @@ fn limit(runs: &[Run]) -> f64 {
     runs.iter().map(|r| r.timeout).fold(0.0, f64::max)
 }
 
-/// How many runs a tool finishes within which time.
+/// Draws how many runs each tool finishes within a given time.
 fn cactus(runs: &[Run]) -> String {
     let series: Vec<Series> = names(runs)
         .into_iter()

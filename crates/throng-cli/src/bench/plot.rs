@@ -18,13 +18,13 @@ const COLOURS: [&str; 8] =
 /// A scale.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What is measured, with its unit.
+    /// The measured quantity, with its unit.
     pub label: String,
     /// The value at its beginning.
     pub from: f64,
     /// The value at its end.
     pub to: f64,
-    /// Whether it is logarithmic; then both are above 0.
+    /// True if it is logarithmic; then both are above 0.
     pub log: bool,
 }
 
@@ -43,7 +43,7 @@ impl Axis {
         Axis { label: label.into(), from: low, to: if high > low { high } else { low + 1.0 }, log: false }
     }
 
-    /// How far along it a value is, from 0 to 1.
+    /// Returns the position of a value on the axis, from 0 to 1.
     fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.from, self.to);
         match self.log {
@@ -80,7 +80,7 @@ pub struct Dot {
     pub x: f64,
     /// Up.
     pub y: f64,
-    /// Which group it belongs to, by its index.
+    /// Index of the group it belongs to.
     pub group: usize,
     /// Shown when the mouse is on it.
     pub title: String,
@@ -260,7 +260,7 @@ fn legend(svg: &mut String, names: &[&str]) {
     }
 }
 
-/// Where a point of the unit square is drawn.
+/// Returns where a point of the unit square is drawn.
 fn place((x, y): (f64, f64)) -> (f64, f64) {
     (LEFT + SIDE * x, TOP + SIDE * (1.0 - y))
 }
@@ -300,7 +300,7 @@ mod tests {
         assert!(log.at(0.001) < 1e-9 && (log.at(100.0) - 1.0).abs() < 1e-9);
         let linear = Axis::linear("n", [1.0, 30.0]);
         assert_eq!(linear.ticks(), [5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
-        assert!(Axis::linear("n", []).to > 0.0, "nothing to draw is no reason to fail");
+        assert!(Axis::linear("n", []).to > 0.0, "nothing to draw is not an error");
     }
 
     /// Every picture can be read as XML, whatever the names are.

@@ -19,7 +19,7 @@ use super::store::Store;
 use super::tools::{Output, Reported, Tool};
 use super::{Ending, Run};
 
-/// How runs are made.
+/// Parameters of a benchmark.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// This program.
@@ -32,13 +32,13 @@ pub struct Plan {
     pub memory: u64,
     /// Runs at the same time.
     pub jobs: usize,
-    /// How often each run is made.
+    /// Number of repetitions of each run.
     pub repeat: usize,
     /// Once a tool fails on a file with some thread bound, it is not tried with larger ones.
     pub give_up: bool,
 }
 
-/// How far the benchmark is.
+/// Progress of the benchmark.
 pub struct Progress<'a> {
     /// Runs that are done, or were there before.
     pub done: usize,
@@ -56,7 +56,7 @@ pub fn pairs(instances: &[Instance], tools: &[Tool]) -> Vec<(Instance, Tool)> {
     all.map(|(i, t)| (i.with_bound(t.bound(i)), t.clone())).collect()
 }
 
-/// Where runs are made.
+/// A place where runs are made: this machine or another.
 pub trait Place {
     /// Makes one run; none if it was stopped on the way.
     fn make(
@@ -73,7 +73,7 @@ pub trait Place {
     }
 }
 
-/// Why a run was not made.
+/// Reasons why a run was not made.
 pub enum Failed {
     /// The benchmark cannot go on.
     Here(String),
@@ -116,7 +116,7 @@ struct Queue<'a> {
     tasks: VecDeque<&'a (Instance, Tool)>,
     /// Taken and not yet done: they come back if a place is lost.
     taken: usize,
-    /// Why the benchmark cannot go on.
+    /// The reason why the benchmark cannot continue, if there is one.
     failed: Option<String>,
 }
 
@@ -212,7 +212,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the tool ran into a limit on the same file with fewer threads.
+/// Returns whether the tool hit a limit on the same file with fewer threads.
 fn gave_up(store: &Store, instance: &Instance, tool: &Tool, plan: &Plan) -> bool {
     let like = blank(instance, tool, plan);
     store.runs.iter().any(|r| {

@@ -46,14 +46,15 @@ impl Store {
         Ok(())
     }
 
-    /// How often a run like this one has been made. `skipped`: also those that were skipped.
+    /// Returns how often a run like this one has been made; with `skipped`, counts skipped runs as
+    /// well.
     pub fn count(&self, like: &Run, skipped: bool) -> usize {
         let counts = |r: &&Run| (skipped || r.result != Ending::Skipped) && key(r) == key(like);
         self.runs.iter().filter(counts).count()
     }
 }
 
-/// What must be the same for a run not to be made again.
+/// Returns what identifies a run: a run with the same key is not made again.
 fn key(run: &Run) -> Key<'_> {
     (run.question(), &run.tool, &run.command, run.timeout.to_bits(), run.memory, &run.hash)
 }

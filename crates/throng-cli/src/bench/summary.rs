@@ -129,7 +129,7 @@ pub fn growing(runs: &[Run]) -> Vec<&str> {
     if growing.len() > MOST_GROWING { Vec::new() } else { growing }
 }
 
-/// How far each tool gets with growing thread bounds.
+/// Writes how far each tool gets with growing thread bounds.
 fn growth(runs: &[Run]) -> String {
     let names = names(runs);
     let mut text = format!(
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn growing_bounds_are_told_by_the_largest_that_is_solved() {
+    fn growing_bounds_are_summarised_by_the_largest_that_is_solved() {
         let at = |n: u32, result| Run { threads: Some(n), ..run("a", "x", result, f64::from(n)) };
         let runs = [at(1, Ending::Safe), at(3, Ending::Safe), at(2, Ending::Safe), at(4, Ending::Timeout)];
         let text = summary(&runs, &[], &[]);

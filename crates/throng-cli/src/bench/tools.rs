@@ -70,7 +70,7 @@ enum Part {
     Together(Vec<String>),
 }
 
-/// How a tool says something.
+/// Signs by which a tool reports a result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Sign {
@@ -78,7 +78,7 @@ enum Sign {
     Text(String),
 }
 
-/// What a process left behind.
+/// The output and exit status of a process.
 pub struct Output<'a> {
     /// The exit status; none if a signal ended it.
     pub status: Option<i32>,
@@ -129,7 +129,7 @@ impl Tool {
         }
     }
 
-    /// Whether it takes an instance at all.
+    /// Returns whether it takes an instance at all.
     pub fn takes(&self, instance: &Instance) -> bool {
         let Kind::Other(Described { kinds: Some(kinds), .. }) = &self.kind else { return true };
         instance.path.extension().is_some_and(|e| kinds.iter().any(|k| e == k.as_str()))
@@ -241,7 +241,6 @@ fn read_own(output: &Output) -> Reported {
         (Some("unknown"), "time") => Some(Ending::Timeout),
         (Some("unknown"), "memory") => Some(Ending::Memory),
         (Some("unknown"), "refused") => Some(Ending::Refused),
-        (Some("unknown"), "explored") => Some(Ending::Finished),
         (Some("unknown"), _) => Some(Ending::Unknown),
         _ => None,
     };

@@ -77,10 +77,10 @@ pub(super) struct BenchArgs {
     /// MiB for each run
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
-    /// How many runs at the same time
+    /// Number of runs at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     jobs: u32,
-    /// How often each run is made; the fastest counts
+    /// Number of repetitions of each run; the fastest counts
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     repeat: u32,
     /// Once a tool runs into a limit, do not try it on the same file with more threads

@@ -1,26 +1,22 @@
 //! `throng certify`, and writing certificates.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::console::{Console, Failure};
-use super::{CertifyArgs, files, limits};
+use super::{CertifyArgs, files, limits, witness};
 use throng::report::plural;
-use throng::{Error, Input, Job, Written};
-use throng_check::certificate::write::{Origin, document, write};
-use throng_check::certificate::{Claim, Document, shrink};
+use throng::{Error, Job, Outcome, Prepared, Written};
+use throng_check::certificate::Claim;
+use throng_check::certificate::write::{Origin, write};
 use throng_check::certify::{Asked, Certified, CertifiedAnswer, Fault, certify, read};
 use throng_engine::Algorithm;
 use throng_engine::reuse::Reuse;
 use throng_lang::load::{LARGEST, Loaded};
 use throng_model::limits::Limits;
-use throng_model::verdict::Verdict;
-
-/// How long smaller evidence is looked for.
-const SHRINKING: Duration = Duration::from_secs(2);
 
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
@@ -36,15 +32,20 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
     let bytes = slurp(&args.certificate).map_err(unreadable)?;
     let size = bytes.len();
-    if super::c::is_c(&args.input) {
-        return about_c(args, console, &bytes, &limits, began);
+    if args.its_own_question && args.input.is_c() {
+        return Err(Failure::Other("`--its-own-question` is not for C".into()));
     }
-    let document = read(&bytes).map_err(|fault| unreadable(fault.to_string()))?;
-    drop(bytes);
-    let reading = args.question.question().reading(args.input.reading());
-    let input = Input::open_as(&args.input.file, reading)?;
+    let question = args.input.asking(args.question.question());
+    let reading = question.reading(args.input.reading());
+    let input = console.open_within(&args.input, &[], reading, &limits)?.map_err(Error::Impossible)?;
     console.has_read();
-    let done = judged(args, &document, &input, console, &limits)?;
+    let job = Job::new(&input).question(question);
+    if args.input.is_c() && args.certificate.extension().is_some_and(|e| e == "yml" || e == "yaml") {
+        let (report, status) = witness::certify(args, &job, &bytes)?;
+        console.print(&report)?;
+        return Ok(status);
+    }
+    let done = judged(args, bytes, &job, console, &limits)?;
     let seconds = began.elapsed().as_secs_f64();
     let (word, status) = match &done {
         Err(fault @ Fault::Unreadable(_)) => return Err(unreadable(fault.to_string())),
@@ -65,81 +66,30 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     Ok(status)
 }
 
-/// A certificate about a C program.
-fn about_c(
-    args: &CertifyArgs,
-    console: &Console,
-    bytes: &[u8],
-    limits: &Limits,
-    began: Instant,
-) -> Result<u8, Failure> {
-    if args.its_own_question {
-        return Err(Failure::Other("`--its-own-question` is not for C".into()));
-    }
-    if args.certificate.extension().is_some_and(|e| e == "yml" || e == "yaml") {
-        let (report, status) = super::c::witness::certify(args, bytes)?;
-        console.print(&report)?;
-        return Ok(status);
-    }
-    let done = super::c::certify(args, bytes, limits)?;
-    console.has_read();
-    let (word, status) = match &done {
-        Err(fault @ Fault::Unreadable(_)) => {
-            return Err(Failure::Other(format!("{}: {fault}", args.certificate.display())));
-        }
-        Err(Fault::Invalid(_)) => ("INVALID", 10),
-        Err(Fault::Limit(_)) => ("UNKNOWN", 1),
-        Ok(_) => ("VALID", 0),
-    };
-    let seconds = began.elapsed().as_secs_f64();
-    let report = match (&done, args.json) {
-        (done, true) => {
-            let document = serde_json::json!({
-                "file": args.input.file.display().to_string(),
-                "certificate": args.certificate.display().to_string(),
-                "result": word.to_lowercase(),
-                "why": done.as_ref().err().map(ToString::to_string),
-                "threads": "any number",
-                "safe": done.as_ref().ok().map(|d| &d.properties),
-                "predicates": done.as_ref().ok().map(|d| d.sizes.0),
-                "facts": done.as_ref().ok().map(|d| d.sizes.1),
-                "assumptions": done.as_ref().ok().map(|d| &d.assumptions),
-                "bytes": bytes.len(),
-                "seconds": seconds,
-            });
-            format!("{document:#}\n")
-        }
-        (Err(fault), false) => format!("{word}  {fault}\n"),
-        (Ok(found), false) => {
-            let mut out = format!("{word}  {}\n", args.input.file.display());
-            for name in &found.properties {
-                out.push_str(&format!("SAFE   {name}  {}\n", found.how));
-            }
-            out.push_str(&format!("initial: {}\nthreads: any number\n", found.initial));
-            out.push_str(&format!("assumes: {}\n", found.assumptions.join("; ")));
-            out.push_str(&format!("checked: {} in {seconds:.3} s\n", plural(bytes.len() as u64, "byte")));
-            out
-        }
-    };
-    console.print(&report)?;
-    Ok(status)
-}
-
-/// Whether the certificate answers what was asked, and stands.
+/// Checks that the certificate answers what was asked and is valid.
 fn judged(
     args: &CertifyArgs,
-    document: &Document,
-    input: &Input,
+    bytes: Vec<u8>,
+    job: &Job<'_>,
     console: &Console,
     limits: &Limits,
 ) -> Result<Result<Certified, Fault>, Failure> {
-    let job = Job::new(input).question(args.question.question());
-    let done = if args.its_own_question {
-        job.certify_as_stated(document, limits)
+    let done = if args.input.is_c() {
+        console.prepare(job, Job::prepare)?;
+        job.certify_file(&bytes, limits)
     } else {
-        let about_cutoff = job.is_about_cutoff(document);
-        console.prepare(&job, if about_cutoff { Job::prepare_listing } else { Job::prepare })?;
-        job.certify(document, limits)
+        let document = match read(&bytes) {
+            Ok(document) => document,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        drop(bytes);
+        if args.its_own_question {
+            job.certify_as_stated(&document, limits)
+        } else {
+            let about_cutoff = job.is_about_cutoff(&document);
+            console.prepare(job, if about_cutoff { Job::prepare_listing } else { Job::prepare })?;
+            job.certify(&document, limits)
+        }
     };
     match done {
         Ok(certified) => Ok(Ok(certified)),
@@ -199,6 +149,10 @@ fn text(
     if args.its_own_question {
         out.push_str("question: stated by the certificate; whether the input asks it was not checked\n");
     }
+    if !certified.assumptions.is_empty() {
+        let assumed: Vec<String> = certified.assumptions.iter().map(ToString::to_string).collect();
+        out.push_str(&format!("assumes: {}\n", assumed.join("; ")));
+    }
     for note in &certified.notes {
         out.push_str(&format!("note: {note}\n"));
     }
@@ -236,6 +190,7 @@ fn json(
         "cutoff": certified.and_then(|c| c.cutoff.as_ref()).map(|c| {
             serde_json::json!({ "threads": c.threads, "smallest": c.smallest })
         }),
+        "assumptions": certified.map(|c| c.assumptions.iter().map(ToString::to_string).collect::<Vec<_>>()),
         "notes": certified.map(|c| &c.notes),
         "bytes": size,
         "seconds": seconds,
@@ -243,50 +198,75 @@ fn json(
     format!("{document:#}\n")
 }
 
-/// Writes the certificate of these verdicts, and checks it unless that is turned off: one that does
-/// not stand is a bug. Nothing is written if nothing is decided.
+/// Writes the certificate of an outcome, and checks it unless that is turned off: one that does not
+/// stand is a bug. Nothing is written if there is none.
 pub(super) fn save(
     path: &Path,
-    origin: &Origin<'_>,
-    verdicts: &[Verdict],
+    job: &Job<'_>,
+    prepared: &Prepared,
+    outcome: &Outcome,
+    console: &Console,
     checks: bool,
 ) -> Result<Option<Written>, Failure> {
-    if verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {
-        return Ok(None);
+    let mut bytes = Vec::new();
+    match outcome.certificate(prepared, &mut bytes) {
+        Ok(done) => done?,
+        Err(why) => {
+            console.note(&format!("note: no certificate was written: {why}"));
+            return Ok(None);
+        }
     }
-    // Not for longer than it takes to look at it.
-    let verdicts = &shrink(origin.problem, verdicts, &Limits::none().timeout(SHRINKING));
-    let document =
-        document(origin, verdicts).map_err(|why| Failure::Other(format!("no certificate: {why}")))?;
-    save_document(path, origin, &document, checks).map(Some)
+    let certify = |bytes: &[u8]| match prepared.origin() {
+        Some(origin) => {
+            read(bytes).and_then(|d| certify(&Asked::Own(origin.loaded), &d, &Limits::none())).map(|_| ())
+        }
+        None => match job.certify_file(bytes, &Limits::none()) {
+            Err(Error::NotCertified(fault)) => Err(fault),
+            Err(error) => Err(Fault::Unreadable(error.to_string())),
+            Ok(_) => Ok(()),
+        },
+    };
+    save_bytes(path, &|out| out.write_all(&bytes), checks.then_some(&certify)).map(Some)
 }
 
-/// The same for a document that is made already.
+/// The same for a document about a model that is made already.
 pub(super) fn save_document(
     path: &Path,
     origin: &Origin<'_>,
     document: &impl serde::Serialize,
     checks: bool,
 ) -> Result<Written, Failure> {
-    files::stream(path, |out| write(document, out))?;
+    let own = |bytes: &[u8]| {
+        read(bytes).and_then(|d| certify(&Asked::Own(origin.loaded), &d, &Limits::none())).map(|_| ())
+    };
+    save_bytes(path, &|out| write(document, out), checks.then_some(&own))
+}
+
+/// Decides about what a file holds.
+type Judge<'a> = &'a dyn Fn(&[u8]) -> Result<(), Fault>;
+
+/// Writes a certificate, reads it again and checks it.
+fn save_bytes(
+    path: &Path,
+    write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+    judge: Option<Judge<'_>>,
+) -> Result<Written, Failure> {
+    files::stream(path, write)?;
     let mut written = Written { file: path.display().to_string(), bytes: 0, seconds: None };
     // A pipe cannot be read again.
     let Some(size) = fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()) else {
         return Ok(written);
     };
     written.bytes = size;
-    if checks {
-        let began = Instant::now();
-        let bytes = slurp(path).map_err(|why| Failure::Other(format!("{}: {why}", path.display())))?;
-        let done =
-            read(&bytes).and_then(|document| certify(&Asked::Own(origin.loaded), &document, &Limits::none()));
-        match done {
-            Ok(_) => written.seconds = Some(began.elapsed().as_secs_f64()),
-            Err(Fault::Limit(_)) => {}
-            Err(fault) => {
-                let why = format!("the certificate {} does not stand: {fault}", path.display());
-                return Err(Error::Flawed(why).into());
-            }
+    let Some(judge) = judge else { return Ok(written) };
+    let began = Instant::now();
+    let bytes = slurp(path).map_err(|why| Failure::Other(format!("{}: {why}", path.display())))?;
+    match judge(&bytes) {
+        Ok(()) => written.seconds = Some(began.elapsed().as_secs_f64()),
+        Err(Fault::Limit(_)) => {}
+        Err(fault) => {
+            let why = format!("the certificate {} does not stand: {fault}", path.display());
+            return Err(Error::Flawed(why).into());
         }
     }
     Ok(written)

@@ -10,18 +10,17 @@ use super::certify;
 use super::checkpoint::Checkpoint;
 use super::console::{Console, Failure, LastWords};
 use super::files::{self, Kind};
+use super::{replay, witness};
+#[cfg(feature = "cluster")]
+use throng::Engine;
 use throng::report::{json, text};
-use throng::{Engine, Job, Settings, engine};
-use throng_check::certificate::write::Origin;
-use throng_engine::exhaust::{Coverability, Exhaust, GaveUp};
-use throng_engine::karp_miller::KarpMiller;
+use throng::{Job, Outcome, Prepared, Settings};
 use throng_lang::bp::lint::lint;
-use throng_lang::load::Input;
+use throng_lang::load::{Input, Loaded};
 use throng_lang::question::SourceDiagnostic;
 use throng_model::limits::Limits;
-use throng_model::problem::{Bound, Problem};
-use throng_model::unfold::unfold;
-use throng_model::verdict::{Unknown, Verdict};
+use throng_model::problem::Bound;
+use throng_model::verdict::Verdict;
 
 /// Where the report of one input goes.
 pub(super) type Print<'a> = &'a mut dyn FnMut(&str) -> Result<(), Failure>;
@@ -31,13 +30,19 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     if let Some(hosts) = &args.cluster.hosts.cluster {
         return super::cluster::check(args, hosts, console);
     }
-    if !args.more.is_empty() && !super::c::is_one_program(args) {
+    if !args.more.is_empty() && !is_one_program(args) {
         return super::several::run(args, console);
     }
     let limits = args.search.limits()?;
     checkpoint(args).into_iter().for_each(|path| console.will_keep_in(path));
     console.begin(&limits, last_words(args));
     check(args, console, &limits, true, &mut |text| console.print(text))
+}
+
+/// Returns whether further files are parts of the same program, as for a compiler.
+fn is_one_program(args: &CheckArgs) -> bool {
+    let is_c_file = |path: &PathBuf| path.extension().is_some_and(|e| e == "c" || e == "i");
+    args.input.is_c() && args.more.iter().all(is_c_file)
 }
 
 /// Checks one input; after the `last` one the process ends.
@@ -48,19 +53,11 @@ pub(super) fn check(
     last: bool,
     print: Print<'_>,
 ) -> Result<u8, Failure> {
-    if super::c::is_c(&args.input) {
-        return super::c::check(args, console, limits, print);
-    }
-    super::c::refuse(&args.input, Some(&args.question))?;
-    for (option, given) in [("--replay", args.replay.is_some()), ("--witness", args.witness.is_some())] {
-        if given {
-            return Err(Failure::Other(format!("`{option}` is for C")));
-        }
-    }
+    refuse_for_the_language(args)?;
     let began = Instant::now();
-    let question = args.question.question();
+    let question = args.input.asking(args.question.question());
     let reading = question.reading(args.input.reading());
-    let input = match console.open_within(&args.input.file, reading, limits)? {
+    let input = match console.open_within(&args.input, &args.more, reading, limits)? {
         Ok(input) => input,
         Err(why) => {
             print(&last_words(args)(&why))?;
@@ -75,108 +72,167 @@ pub(super) fn check(
     if args.strict {
         job = job.strict();
     }
-    let prepared = console.prepare(&job, Job::prepare)?;
-    let problem = prepared.problem.clone();
-    // What the question made of the input: a program that asks for values of threads' variables is
-    // read again, so that none is forgotten.
-    let loaded = prepared.loaded().unwrap_or(input.loaded()).clone();
-    if let (true, Input::Program(program)) = (args.lint, &loaded.input) {
-        let source = &loaded.source;
-        let warned = lint(program.program(), source);
-        let warned =
-            warned.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic });
-        console.warn(&warned.collect::<Vec<_>>());
+    if args.certificate.is_some() {
+        job = job.certifiable();
     }
+    let prepared = console.prepare(&job, Job::prepare)?.clone();
+    if let Some(loaded) = prepared.loaded().filter(|_| args.lint) {
+        warn_of_statements(loaded, console)?;
+    }
+    claim(args)?;
+    let bound = prepared.problem.bound;
+    let endless = bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
+    if endless && io::stderr().is_terminal() {
+        console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
+    }
+    let (mut outcome, search) = match prepared.loaded() {
+        None => (job.check(args.search.engine, limits)?, Searched::default()),
+        Some(loaded) => search(args, &job, &prepared, loaded, console, limits)?,
+    };
+    console.has_answer();
+    outcome.time = began.elapsed();
+    console.warn(&outcome.vacuous);
+    console.remark(&outcome.remarks);
+    console.checkpoint().map_or(Ok(()), |kept| kept.refusal())?;
+    let certificate = match &args.certificate {
+        Some(path) => certify::save(path, &job, &prepared, &outcome, console, !args.no_check),
+        None => Ok(None),
+    };
+    // The verdict is checked without it: hours of searching are not lost because a disk is full.
+    let (certificate, unwritten) = Failure::unwritten(certificate)?;
+    outcome.certificate = certificate;
+    write(args, &outcome, console, print, unwritten)?;
+    search.end(args, &outcome, console);
+    if last {
+        // Releasing a large input piece by piece takes as long as parsing it; the system takes it
+        // back at once.
+        std::mem::forget(prepared);
+    }
+    Ok(outcome.exit_code())
+}
+
+/// Refuses options that say nothing about an input of this kind.
+fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
+    let (is_c, given) = (args.input.is_c(), |option: &Option<PathBuf>| option.is_some());
+    let others = "Boolean programs, systems and nets";
+    let for_others = [
+        ("--checkpoint", given(&args.checkpoint), others),
+        ("--reuse", given(&args.reuse), others),
+        ("--strict", args.strict, "others: for C, `throng mutate` shows what a proof depends on"),
+        ("--lint", args.lint, "Boolean programs"),
+    ];
+    let for_c = [("--replay", given(&args.replay), "C"), ("--witness", given(&args.witness), "C")];
+    let refused = if is_c { &for_others[..] } else { &for_c[..] };
+    match refused.iter().find(|(_, given, _)| *given) {
+        Some((option, _, what)) => Err(Failure::Other(format!("`{option}` is for {what}"))),
+        None => Ok(()),
+    }
+}
+
+/// Warns of statements that may be several steps in the program that is modelled.
+fn warn_of_statements(loaded: &Loaded, console: &Console) -> Result<(), Failure> {
+    let Input::Program(program) = &loaded.input else {
+        return Err(Failure::Other("`--lint` is for Boolean programs".into()));
+    };
+    let source = &loaded.source;
+    let found = lint(program.program(), source);
+    let found = found.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic });
+    console.warn(&found.collect::<Vec<_>>());
+    Ok(())
+}
+
+/// Makes sure that every output may be written.
+fn claim(args: &CheckArgs) -> Result<(), Failure> {
     args.reuse.iter().for_each(|path| files::was_read(path));
     let checkpoint = checkpoint(args).cloned();
     let outputs = [
         (&args.html, Kind::Report),
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
+        (&args.witness, Kind::Report),
+        (&args.replay, Kind::Own),
         (&checkpoint, Kind::Own),
     ];
-    files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)?;
-    let endless = problem.bound == Bound::Any && args.search.timeout.is_none() && args.max_threads.is_none();
-    if endless && io::stderr().is_terminal() {
-        console.note("note: searching with 1, 2, 3, … threads; Ctrl-C stops and shows what was established");
-    }
+    files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)
+}
+
+/// What a search kept outside of the process.
+#[derive(Default)]
+struct Searched {
     #[cfg(feature = "cluster")]
-    let parts = match args.search.engine {
-        Engine::Distributed => super::cluster::parts(args, &loaded, &problem)?,
-        _ => None,
-    };
-    let mut engine = match args.search.engine {
-        _ if args.exhaust => aimless(args)?,
+    parts: Option<Arc<super::cluster::PartFolder>>,
+}
+
+impl Searched {
+    /// Says what is kept for another call, and removes it if everything is answered.
+    fn end(&self, args: &CheckArgs, outcome: &Outcome, console: &Console) {
+        let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
+        let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
         #[cfg(feature = "cluster")]
-        Engine::Distributed => {
-            super::cluster::refuse(args)?;
-            parts
-                .iter()
-                .filter_map(|parts| parts.earlier())
-                .for_each(|what| console.note(&format!("note: {what}")));
-            super::cluster::engine(args, parts.clone())
+        self.parts.iter().filter_map(|parts| parts.end(unanswered)).for_each(|how| console.note(&how));
+        if let Some(kept) = console.checkpoint() {
+            kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
         }
-        engine => engine.build(&settings(args)),
+    }
+}
+
+/// Searches a model, in the ways that options ask for.
+fn search(
+    args: &CheckArgs,
+    job: &Job<'_>,
+    prepared: &Prepared,
+    loaded: &Loaded,
+    console: &Console,
+    limits: &Limits,
+) -> Result<(Outcome, Searched), Failure> {
+    let problem = &prepared.problem;
+    let searched = Searched {
+        #[cfg(feature = "cluster")]
+        parts: match args.search.engine {
+            Engine::Distributed => super::cluster::parts(args, loaded, problem)?,
+            _ => None,
+        },
     };
-    let problem = match args.unfold.then(|| as_table(&problem, limits)) {
-        None => problem,
-        Some(Ok(table)) => {
-            job = job.rewritten(|_| table.clone())?;
-            table
-        }
-        Some(Err(why)) => {
-            engine = Box::new(GaveUp(why));
-            problem
-        }
-    };
-    if let Some(path) = &checkpoint {
-        let checkpoint = Checkpoint::open(path, args, &loaded, &problem)?;
+    let mut engine = args.search.engine.build(&settings(args));
+    #[cfg(feature = "cluster")]
+    if args.search.engine == Engine::Distributed {
+        super::cluster::refuse(args)?;
+        let earlier = searched.parts.iter().filter_map(|parts| parts.earlier());
+        earlier.for_each(|what| console.note(&format!("note: {what}")));
+        engine = super::cluster::engine(args, searched.parts.clone());
+    }
+    if let Some(path) = checkpoint(args) {
+        let checkpoint = Checkpoint::open(path, args, loaded, problem)?;
         checkpoint.earlier().into_iter().for_each(|what| console.note(&format!("note: {what}")));
         console.keep_in(checkpoint);
     }
     if let Some(path) = &args.reuse {
-        engine = Box::new(certify::reusing(path, &loaded, engine)?);
+        engine = Box::new(certify::reusing(path, loaded, engine)?);
     }
-    let mut outcome = job.check_by(&*engine, limits)?;
-    console.has_answer();
-    outcome.time = began.elapsed();
-    console.warn(&outcome.vacuous);
-    console.checkpoint().map_or(Ok(()), |kept| kept.refusal())?;
-    let certificate = match &args.certificate {
-        Some(path) => {
-            let reading = args.input.reading();
-            let origin = Origin { loaded: &loaded, reading: &reading, problem: &outcome.problem };
-            certify::save(path, &origin, &outcome.answer.verdicts, !args.no_check)
-        }
-        None => Ok(None),
-    };
-    // The verdict is checked without it: hours of searching are not lost because a disk is full.
-    let (certificate, unwritten) = Failure::unwritten(certificate)?;
-    outcome.certificate = certificate;
+    Ok((job.check_by(&*engine, limits)?, searched))
+}
+
+/// Writes the report and everything else that was asked for; what fails does not take the others
+/// along.
+fn write(
+    args: &CheckArgs,
+    outcome: &Outcome,
+    console: &Console,
+    print: Print<'_>,
+    unwritten: Option<Failure>,
+) -> Result<(), Failure> {
     let options = text::Options {
         colour: console.colour,
         quiet: console.output.quiet,
         verbose: console.output.verbose,
     };
-    // One that fails does not take the others along.
     let printed = print(&if args.json { outcome.json() } else { outcome.text(options) });
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
-    let written = [Some(printed), unwritten.map(Err), html, sarif];
-    written.into_iter().flatten().try_for_each(|written| written)?;
-    let open = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)));
-    let unanswered = open && !(args.stop_at_first && outcome.is_unsafe());
-    #[cfg(feature = "cluster")]
-    parts.iter().filter_map(|parts| parts.end(unanswered)).for_each(|how| console.note(&how));
-    if let Some(kept) = console.checkpoint() {
-        kept.end(unanswered).into_iter().for_each(|how| console.note(&how));
-    }
-    if last {
-        // Releasing a large input piece by piece takes as long as parsing it; the system takes it
-        // back at once.
-        std::mem::forget(loaded.clone());
-    }
-    Ok(outcome.exit_code())
+    let replay = args.replay.as_ref().map(|path| replay::write(path, args.replay_run, outcome, console));
+    let witness = args.witness.as_ref().map(|path| witness::write(path, &args.input.file, outcome, console));
+    let written = [Some(printed), unwritten.map(Err), html, sarif, replay, witness];
+    written.into_iter().flatten().try_for_each(|written| written)
 }
 
 /// The file for the state of the search. Workers keep their parts in a folder, which is not written
@@ -195,35 +251,11 @@ pub(super) fn last_words(args: &CheckArgs) -> LastWords {
     })
 }
 
-/// The engine that was asked for, without a question.
-fn aimless(args: &CheckArgs) -> Result<Box<dyn engine::Algorithm + Send>, Failure> {
-    match args.search.engine {
-        Engine::KarpMiller => Ok(Box::new(Coverability(KarpMiller::default()))),
-        engine @ (Engine::Explicit | Engine::Symbolic) => {
-            Ok(Box::new(Exhaust(engine.build(&settings(args)))))
-        }
-        _ => Err(Failure::Other("--exhaust is for explicit, symbolic and karp-miller".into())),
-    }
-}
-
-/// The same problem with its model written out.
-fn as_table(problem: &Problem, limits: &Limits) -> Result<Problem, Unknown> {
-    let unfolded = unfold(problem, limits)?;
-    Ok(Problem {
-        model: Arc::new(unfolded.table),
-        initial: unfolded.initial,
-        targets: unfolded.targets,
-        initial_text: unfolded.initial_text,
-        bound: problem.bound,
-    })
-}
-
-/// How the engine searches. A certificate cannot prove what partial-order reduction leaves out.
+/// How the engine searches.
 pub(super) fn settings(args: &CheckArgs) -> Settings {
     let mut settings = args.search.settings();
     settings.max_threads = args.max_threads;
     settings.stop_at_first = args.stop_at_first;
-    settings.partial_order &= args.certificate.is_none();
     settings.quotient = !args.no_quotient;
     settings
 }

@@ -3,7 +3,7 @@
 //!
 //! The file is one line of JSON ([`Header`]), the state as the engine writes it, and a checksum
 //! over both (CRC-32, four bytes). It is written beside and renamed once it is safely on disk: at
-//! any moment there is the old state or the new one. A file that is no checkpoint of the same
+//! any moment there is the old state or the new one. A file that is not a checkpoint of the same
 //! question is never touched.
 
 use std::ffi::OsString;
@@ -30,13 +30,13 @@ const LAYOUT: u32 = 4;
 /// Bytes of the checksum.
 pub(super) const CHECKSUM: u64 = 4;
 
-/// Writing the state may take one part in so many of the time.
+/// Writing the state may take at most 1/N of the running time.
 const SHARE: u32 = 20;
 
-/// No header is longer.
+/// Maximum length of a header.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-/// Of what search this is the state.
+/// Identifies the search whose state this is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Header {
     /// The version that wrote it.
@@ -72,13 +72,13 @@ pub(super) struct Checkpoint {
     header: Header,
     every: Duration,
     began: Instant,
-    /// Whether there was a file at the beginning.
+    /// True if there was a file at the beginning.
     found: bool,
     state: Mutex<State>,
     busy: AtomicBool,
 }
 
-/// Where a command keeps the state of its search, shared with the thread that ends the process.
+/// The checkpoint of a command, shared with the thread that ends the process.
 #[derive(Default)]
 pub(super) struct Kept {
     /// The file, as soon as the command begins.
@@ -88,7 +88,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Whether the state is being written right now.
+    /// Returns whether the state is being written right now.
     pub(super) fn is_busy(&self) -> bool {
         self.checkpoint.get().is_some_and(|checkpoint| checkpoint.busy.load(Ordering::SeqCst))
     }
@@ -104,9 +104,9 @@ impl Kept {
 
 struct State {
     written: Instant,
-    /// How long until the next time.
+    /// Time until the next write.
     pause: Duration,
-    /// Whether this process has written the file.
+    /// True if this process has written the file.
     kept: bool,
     warned: bool,
     damaged: bool,
@@ -150,7 +150,7 @@ impl Checkpoint {
         })
     }
 
-    /// What is resumed, if anything.
+    /// Returns a description of what is resumed, if anything.
     pub(super) fn earlier(&self) -> Option<String> {
         let Checkpoint { path, header, .. } = self;
         self.found.then(|| format!("resuming from {}, after {:.0} s", path.display(), header.seconds))
@@ -227,7 +227,7 @@ impl Keeper for Checkpoint {
         state.written.elapsed() >= state.pause
     }
 
-    /// A state that cannot be written is no reason to stop the search; the one before it is still
+    /// A state that cannot be written does not stop the search; the one before it is still
     /// there.
     fn keep(&self, write: &dyn Fn(&mut Writer<'_>)) {
         let began = Instant::now();
@@ -300,7 +300,7 @@ impl Write for Summing<'_> {
 
 /// Reads the header of a file and checks its sum.
 fn examine(path: &Path) -> Result<Header, String> {
-    let damaged = || "it is no checkpoint of throng, or damaged; it is left as it is".to_string();
+    let damaged = || "it is not a checkpoint of throng, or damaged; it is left as it is".to_string();
     let file = File::open(path).map_err(|why| why.to_string())?;
     let length = file.metadata().map_err(|why| why.to_string())?.len();
     let summed = length.checked_sub(CHECKSUM).ok_or_else(damaged)?;
@@ -341,14 +341,15 @@ fn body(path: &Path) -> io::Result<(BufReader<File>, u64)> {
     Ok((file, length.saturating_sub(header + CHECKSUM)))
 }
 
-/// What the question is, in a line.
+/// Returns the question in one line.
 fn question(problem: &Problem) -> String {
     let Problem { initial, initial_text, targets, bound, .. } = problem;
     let targets = hash(&format!("{initial:?} {targets:?}"));
     format!("{initial_text}, {bound:?}, {} targets {targets}", problem.targets.len())
 }
 
-/// What changes the search, in a line. How long it may take and on how many cores does not.
+/// Returns the options that change the search, in one line. Limits on time and the number of cores
+/// do not.
 fn options(args: &CheckArgs) -> String {
     let mut options = match args.search.engine {
         Engine::KarpMiller => return "karp-miller".into(),
@@ -365,7 +366,7 @@ fn options(args: &CheckArgs) -> String {
     options
 }
 
-/// What is not the same, if anything.
+/// Returns what differs between two headers, if anything.
 pub(super) fn differs(earlier: &Header, now: &Header) -> Option<String> {
     let both = |what: &str, earlier: &str, now: &str| {
         Some(format!("it is about another {what}\n  then: {earlier}\n  now:  {now}"))

@@ -37,10 +37,10 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
 
-/// What only processes of the same run know.
+/// Environment variable with the secret that only processes of the same run know.
 const TOKEN: &str = "THRONG_CLUSTER_TOKEN";
 
-/// Where schedulers say which process this is.
+/// Environment variables in which schedulers pass the number of the process.
 const NUMBERS: [&str; 2] = ["SLURM_PROCID", "JOB_COMPLETION_INDEX"];
 
 /// Options of `throng check` for several workers.
@@ -56,7 +56,7 @@ pub(super) struct ClusterArgs {
     joined: Joined,
 }
 
-/// Which processes there are, and which of them this is.
+/// Options for the list of processes and the number of this one.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct HostArgs {
     /// Work with one process per line of FILE, `host` or `host:port`, on these hosts; start them
@@ -73,7 +73,7 @@ pub(super) struct HostArgs {
 }
 
 impl HostArgs {
-    /// Which process this is.
+    /// Returns the number of this process.
     fn process(&self, processes: usize) -> Result<usize, Failure> {
         let said = || NUMBERS.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
         let me = self.process.or_else(said);
@@ -120,7 +120,7 @@ enum ClusterCommand {
 
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// How many processes
+    /// Number of processes
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     processes: u32,
     /// The command: `check` or `bench`, with its options
@@ -178,7 +178,7 @@ pub(super) fn parts(
     args.checkpoint.as_ref().map(open).transpose()
 }
 
-/// What a search that is spread over workers cannot do.
+/// Refuses options that a search spread over workers does not have.
 pub(super) fn refuse(args: &CheckArgs) -> Result<(), Failure> {
     let given = [
         ("--certificate", args.certificate.is_some()),
@@ -201,10 +201,8 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
         return Err(Failure::Other("--cluster is for `--engine distributed`".into()));
     }
     refuse(args)?;
-    let is_c = super::c::is_c(&args.input);
-    if is_c || !args.more.is_empty() || args.exhaust || args.unfold || args.input.file == Path::new("-") {
-        let why =
-            "--cluster is for one Boolean program, system or net in a file, without --exhaust and --unfold";
+    if args.input.is_c() || !args.more.is_empty() || args.input.file == Path::new("-") {
+        let why = "--cluster is for one Boolean program, system or net in a file";
         return Err(Failure::Other(why.into()));
     }
     let limits = args.search.limits()?;
@@ -232,8 +230,8 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
     done
 }
 
-/// `throng bench --cluster`: who helps the first process; none if this process is a helper and its
-/// work is done.
+/// `throng bench --cluster`: the helpers of the first process; none if this process is a helper and
+/// its work is done.
 pub(super) fn bench(
     args: &HostArgs,
     plan: &Plan,
@@ -254,7 +252,7 @@ pub(super) fn bench(
     Ok(Some(Box::new(visitors)))
 }
 
-/// What process 0 sends to the others; the texts follow.
+/// The message that process 0 sends to the others; the texts follow.
 #[derive(Serialize, Deserialize)]
 struct Work {
     throng: String,
@@ -265,7 +263,7 @@ struct Work {
 
 /// Sends the command and its input to all other processes.
 fn ship(args: &CheckArgs, control: &Control) -> Result<(), Failure> {
-    let question = args.question.question();
+    let question = args.input.asking(args.question.question());
     let input = Input::open_as(&args.input.file, question.reading(args.input.reading()))?;
     let properties = Job::new(&input).question(question).property_file();
     let mut texts = Vec::new();
@@ -288,7 +286,7 @@ fn ship(args: &CheckArgs, control: &Control) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What all processes but the first do.
+/// Runs a process other than the first.
 fn follow(control: &Arc<Control>) -> Result<u8, Failure> {
     let status = |body: Vec<u8>| Ok(body.first().copied().unwrap_or(2));
     let work = match control.next(None) {
@@ -308,7 +306,7 @@ fn follow(control: &Arc<Control>) -> Result<u8, Failure> {
 
 /// Searches for what process 0 asks.
 fn search_along(work: &[u8], control: &Arc<Control>) -> Result<(), Failure> {
-    let wrong = || Failure::Other("process 0 sent something that is no work".into());
+    let wrong = || Failure::Other("process 0 sent something that is not work".into());
     let end = work.iter().position(|&b| b == b'\n').ok_or_else(wrong)?;
     let sent: Work = serde_json::from_slice(&work[..end]).map_err(|_| wrong())?;
     if sent.throng != env!("CARGO_PKG_VERSION") {
@@ -334,12 +332,12 @@ fn search_along(work: &[u8], control: &Arc<Control>) -> Result<(), Failure> {
     args.output.verbose = false;
     args.search.engine = Engine::Distributed;
     args.cluster.joined = Joined(Some(control.clone()));
-    let question = args.question.question();
+    let question = args.input.asking(args.question.question());
     let input = Input::open_as(&args.input.file, question.reading(args.input.reading()))?;
     let job = Job::new(&input).question(question).settings(settings(&args)).unchecked();
     let problem = &job.prepare()?.problem;
     drop(folder);
-    let parts = parts(&args, input.loaded(), problem)?;
+    let parts = parts(&args, input.loaded().ok_or_else(wrong)?, problem)?;
     job.check_by(&*engine(&args, parts), &args.search.limits()?)?;
     Ok(())
 }
@@ -380,7 +378,7 @@ pub(super) fn run(args: &ClusterCommandArgs, console: &Console) -> Result<u8, Fa
     let hosts = folder.0.join("hosts.txt");
     fs::write(&hosts, free_ports(args.processes)?)?;
     let token = random()?;
-    // Ctrl-C reaches all processes; process 0 decides what comes of it.
+    // Ctrl-C reaches all processes; process 0 decides what happens next.
     let _ = ctrlc::set_handler(|| {});
     let mut processes = Vec::new();
     for i in 0..args.processes {

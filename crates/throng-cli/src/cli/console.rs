@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::panic;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,8 +13,8 @@ use clap::ColorChoice;
 
 use super::checkpoint::{Checkpoint, Kept};
 use super::meter::Meter;
-use super::{OutputArgs, files};
-use throng::{Error, Input, Job, Prepared};
+use super::{InputArgs, OutputArgs, files};
+use throng::{Error, Input, Job, Prepared, Remark};
 use throng_engine::checkpoint::Keeper;
 use throng_engine::{Progress, Watch};
 use throng_lang::load::{self, Reading, Rejected};
@@ -26,13 +26,13 @@ use throng_model::verdict::Unknown;
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
 const STACK: usize = 256 << 20;
 
-/// How long a stopped search may take to say what it knows.
+/// Time limit for a stopped search to report what it knows.
 const GRACE: Duration = Duration::from_millis(900);
 
-/// How often limits are looked at.
+/// Interval at which limits are checked.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// How long a limit may be exceeded while the input is read,
+/// Time for which a limit may be exceeded while the input is read,
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// and while searching: the search looks at limits, too, and has something to say then. Half a
@@ -42,25 +42,25 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// The same where several processes stop together.
 const TOGETHER: Duration = Duration::from_secs(5);
 
-/// What goes to standard output if nothing else will, and why.
+/// Makes the text for standard output if nothing else will be written, given the reason.
 pub type LastWords = Arc<dyn Fn(&Unknown) -> String + Send + Sync>;
 
-/// Where a command writes, and how.
+/// The output of a command and its settings.
 pub struct Console {
-    /// What the user wants to see.
+    /// The output options of the user.
     pub output: OutputArgs,
-    /// Whether standard output shows colours.
+    /// True if standard output shows colours.
     pub colour: bool,
     colour_messages: bool,
     meter: Meter,
     said: Arc<Mutex<Printed>>,
     doing: Arc<Mutex<Doing>>,
-    /// Whether a stopped search has to wait for other processes.
+    /// True if a stopped search has to wait for other processes.
     patient: Arc<AtomicBool>,
     kept: Arc<Kept>,
 }
 
-/// What a command does.
+/// The phases of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Doing {
     /// Nothing that limits are for.
@@ -72,7 +72,7 @@ enum Doing {
     Searching,
 }
 
-/// What has been written to standard output: never both.
+/// The report that has been written to standard output: never both.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Printed {
     #[default]
@@ -83,7 +83,7 @@ enum Printed {
     LastWords,
 }
 
-/// Why a command cannot be carried out: the exit status is 2.
+/// Reasons why a command cannot be carried out: the exit status is 2.
 pub enum Failure {
     /// The input or an option is wrong.
     Wrong(Vec<SourceDiagnostic>),
@@ -226,7 +226,7 @@ impl Console {
         self.patient.store(true, Ordering::SeqCst);
     }
 
-    /// What ends the process with these last words, unless there is an answer.
+    /// Returns a function that ends the process with these last words, unless there is an answer.
     #[cfg(feature = "cluster")]
     pub fn emergency(&self, last_words: LastWords) -> Arc<dyn Fn(&str) + Send + Sync> {
         let ending = self.ending();
@@ -288,22 +288,30 @@ impl Console {
     }
 
     /// Reads the input of a command and shows its warnings.
-    pub fn open(&self, path: &Path, reading: Reading) -> Result<Input, Failure> {
-        files::was_read(path);
-        let input = Input::open_as(path, reading)?;
-        self.describe(&input);
-        Ok(input)
+    pub(super) fn open(&self, args: &InputArgs, reading: Reading) -> Result<Input, Failure> {
+        self.open_within(args, &[], reading, &Limits::none())?.map_err(|why| Error::Impossible(why).into())
     }
 
-    /// The same within limits; the inner result says which one was hit.
-    pub fn open_within(
+    /// The same within limits; the inner result says which one was hit. `more`: further files of
+    /// the same program.
+    pub(super) fn open_within(
         &self,
-        path: &Path,
+        args: &InputArgs,
+        more: &[PathBuf],
         reading: Reading,
         limits: &Limits,
     ) -> Result<Result<Input, Unknown>, Failure> {
-        files::was_read(path);
-        match Input::open_within(path, reading, limits) {
+        args.refuse()?;
+        files::was_read(&args.file);
+        let opened = match args.is_c() {
+            false => Input::open_within(&args.file, reading, limits),
+            true => {
+                let compiling = args.compiling(more);
+                compiling.files_beside(&args.file).iter().for_each(|file| files::was_read(file));
+                Input::open_c(&args.file, &compiling, limits)
+            }
+        };
+        match opened {
             Err(Error::Impossible(why)) => Ok(Err(why)),
             Err(error) => Err(error.into()),
             Ok(input) => {
@@ -315,18 +323,32 @@ impl Console {
 
     /// Shows the warnings about an input, and what it is.
     fn describe(&self, input: &Input) {
-        let loaded = input.loaded();
-        if !self.output.quiet {
-            self.diagnostics(&loaded.source, &loaded.warnings);
-        }
+        self.warn(&input.warnings().collect::<Vec<_>>());
         if self.output.verbose {
-            let what = match &loaded.input {
-                load::Input::Program(_) => loaded.format.description().to_string(),
-                load::Input::System(s) => {
-                    format!("{}, {} steps", loaded.format.description(), s.table.steps().len())
-                }
-            };
-            self.note(&format!("{}: {what}", loaded.source.name));
+            let what = input.format().description();
+            let steps = input.loaded().and_then(|loaded| match &loaded.input {
+                load::Input::Program(_) => None,
+                load::Input::System(s) => Some(format!(", {} steps", s.table.steps().len())),
+            });
+            self.note(&format!("{}: {what}{}", input.name(), steps.unwrap_or_default()));
+        }
+    }
+
+    /// Shows what the reader of a program takes for granted or leaves open, for commands whose
+    /// reports do not say so.
+    pub fn assume(&self, prepared: &Prepared) {
+        prepared.notes().iter().for_each(|note| self.note(&format!("note: {note}")));
+    }
+
+    /// Shows what is said beside a verdict.
+    pub fn remark(&self, remarks: &[Remark]) {
+        for remark in remarks {
+            match remark {
+                Remark::Round(what) if self.output.verbose => self.note(what),
+                Remark::Round(_) => {}
+                Remark::Misuse(what) => self.note(&format!("warning: {what}")),
+                other => self.note(&format!("note: {other}")),
+            }
         }
     }
 
@@ -355,7 +377,7 @@ impl Console {
         }
     }
 
-    /// From here on the command itself looks at limits.
+    /// Marks the input as read: from here on the command itself checks limits.
     pub fn has_read(&self) {
         let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
         if *doing == Doing::Reading {
@@ -406,7 +428,7 @@ impl Watch for Console {
     }
 }
 
-/// What ends the process from another thread than that of the command.
+/// Ends the process from a thread other than that of the command.
 #[derive(Clone)]
 struct Ending {
     said: Arc<Mutex<Printed>>,
@@ -429,7 +451,7 @@ impl Ending {
     }
 }
 
-/// A closed pipe is no reason to fail.
+/// A closed pipe is not an error.
 pub fn forgive_closed_pipe(done: io::Result<()>) -> Result<(), Failure> {
     match done {
         Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {

@@ -25,24 +25,18 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
-    let input;
-    let job = if super::c::is_c(&args.input) {
-        if args.certificate.is_some() {
-            return Err(refused("`--certificate` is not for C yet"));
-        }
-        super::c::job(&args.input, args.initial.as_deref(), None, console)?
-    } else {
-        super::c::refuse(&args.input, None)?;
-        input = console.open(&args.input.file, reading)?;
-        let question =
-            Question { initial: args.initial.clone(), vocabulary: &OPTIONS, ..Question::default() };
-        Job::new(&input).question(question)
-    };
-    let mut job = job.settings(args.search.settings()).watch(console);
+    if args.certificate.is_some() && args.input.is_c() {
+        return Err(refused("`--certificate` of a cutoff is not for C"));
+    }
+    let input = console.open(&args.input, reading)?;
+    let question = Question { initial: args.initial.clone(), vocabulary: &OPTIONS, ..Question::default() };
+    let question = args.input.asking(question);
+    let mut job = Job::new(&input).question(question).settings(args.search.settings()).watch(console);
     if args.no_check {
         job = job.unchecked();
     }
     let prepared = console.prepare(&job, Job::prepare_listing)?;
+    console.assume(prepared);
     let outputs = args.certificate.iter().chain(&args.html);
     files::claim(outputs.map(|path| (path, Kind::Report)), args.force)?;
     if args.method == Some(MethodName::Exact) && args.search.engine == Engine::Backward {

@@ -1,5 +1,6 @@
 //! `throng explain`: what a code of an error or warning means, with an example. The entries are
-//! those of docs/errors.md, of which `errors.md` is a copy.
+//! those of `errors.md`, a chapter of the book that is here because a published crate has only its
+//! own files.
 
 use super::ExplainArgs;
 use super::console::{Console, Failure};

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::console::Failure;
 
-/// What a command is about to write to a file.
+/// Kinds of files that a command writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A page, a log or a certificate, under a name that was given; one that ends like that of an
@@ -27,14 +27,14 @@ pub enum Kind {
 /// In front of the properties that go with a translation: how they are known again.
 pub const PROPERTIES_MARK: &str = "<!-- written by throng translate -->\n";
 
-/// How names of inputs end.
+/// File name extensions of inputs.
 const INPUTS: [&str; 10] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml", "prop", "xml", "c"];
 
-/// So much of a file is looked at to know what wrote it.
+/// Number of bytes of a file that are read to recognise what wrote it.
 const HEAD: u64 = 1 << 10;
 
 impl Kind {
-    /// Whether it replaces an existing file without `--force`; or why not.
+    /// Returns whether it replaces an existing file without `--force`; or why not.
     fn replaces(self, path: &Path) -> io::Result<Result<(), &'static str>> {
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let is_input = INPUTS.contains(&&*extension);
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// What was read so far. A process carries out one command.
+/// Files that were read so far. A process carries out one command.
 static READ: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
 
 fn read_so_far() -> MutexGuard<'static, Vec<Identity>> {
@@ -61,8 +61,8 @@ pub fn was_read(path: &Path) {
     read_so_far().extend(Identity::of(path));
 }
 
-/// Whether all these files may be written, before hours are spent on what is to go into them.
-/// `force` is for existing files that are no inputs.
+/// Checks that all these files may be written, before hours are spent on their contents.
+/// `force` is for existing files that are not inputs.
 pub fn claim<'a>(outputs: impl IntoIterator<Item = (&'a PathBuf, Kind)>, force: bool) -> Result<(), Failure> {
     let mut names: Vec<PathBuf> = Vec::new();
     for (path, kind) in outputs {
@@ -93,7 +93,7 @@ fn head(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether nothing is lost that must stay: inputs and read-only files.
+/// Checks that writing the file destroys neither an input nor a read-only file.
 fn allowed(path: &Path) -> Result<(), Failure> {
     let refused = |why: &str| Err(Failure::Other(format!("{} is not overwritten: {why}", path.display())));
     if Identity::of(path).is_some_and(|id| read_so_far().contains(&id)) {
@@ -135,13 +135,13 @@ pub fn stream(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     written.map_err(|why| cannot(path, &why))
 }
 
-/// Which file it is, whatever it is called.
+/// The identity of a file, independent of its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Identity {
     /// The device, and the number of the file there.
     #[cfg(unix)]
     Number(u64, u64),
-    /// Where it is, links followed.
+    /// Its path with links resolved.
     #[cfg(not(unix))]
     Place(PathBuf),
 }

@@ -13,7 +13,7 @@ use super::OutputArgs;
 use throng_engine::Progress;
 use throng_model::limits::Limits;
 
-/// When progress is shown.
+/// Conditions under which progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(super) enum When {
     /// If standard error is a terminal
@@ -25,7 +25,7 @@ pub(super) enum When {
     Never,
 }
 
-/// What is quicker than this needs no progress.
+/// Time before progress is first shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Columns of the line on a terminal.
@@ -50,7 +50,7 @@ pub(super) struct Meter {
 struct State {
     engines: Vec<Seen>,
     running: bool,
-    /// Whether there is a line on the terminal.
+    /// True if there is a line on the terminal.
     drawn: bool,
 }
 
@@ -58,7 +58,7 @@ struct State {
 struct Seen {
     now: Progress,
     at: Instant,
-    /// When its rate was computed last, and from how many configurations.
+    /// Time and number of configurations when the rate was last computed.
     since: (Instant, u64),
     rate: f64,
 }

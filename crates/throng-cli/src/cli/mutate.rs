@@ -1,6 +1,7 @@
 //! `throng mutate`: what a proof depends on. One thing after the other is changed, and the changed
 //! program is checked.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -8,25 +9,13 @@ use serde_json::{Value, json};
 use super::MutateArgs;
 use super::console::{Console, Failure};
 use super::files;
+use super::replay::{self, Saved};
 use throng::report::text;
-use throng::{Input, Job, Outcome, Status};
-use throng_lang::bp::mutants::mutants;
-use throng_lang::load::{Format, Reading};
-use throng_lang::mutant::{Mutant, apply};
-use throng_lang::source::Source;
+use throng::{Error, Format, Input, Job, Mutant, Outcome, Status};
 use throng_model::limits::Limits;
 
-/// How long one check may take if nothing is said.
+/// Default time limit of one check.
 const TIMEOUT: Duration = Duration::from_secs(20);
-
-/// A program that can be changed and checked.
-pub(super) trait Subject {
-    /// All ways to change one thing.
-    fn mutants(&self) -> &[Mutant];
-    /// Checks the program, or the changed program of this number; what a replay of the run did, if
-    /// that was asked for.
-    fn check(&self, mutant: Option<usize>, limits: &Limits) -> Result<(Outcome, Option<String>), Failure>;
-}
 
 /// The check of one program.
 struct Row {
@@ -40,37 +29,34 @@ struct Row {
 }
 
 pub(super) fn run(args: &MutateArgs, console: &Console) -> Result<u8, Failure> {
-    let is_c = super::c::is_c(&args.input);
-    let subject: Box<dyn Subject> = if is_c {
-        Box::new(super::c::mutate::CProgram::open(args, console)?)
-    } else {
-        super::c::refuse(&args.input, Some(&args.question))?;
-        Box::new(BooleanProgram::open(args, console)?)
-    };
+    let input = open(args, console)?;
+    let quiet = Console::new(super::OutputArgs { quiet: true, ..console.output });
+    let job = Job::new(&input)
+        .question(args.input.asking(args.question.question()))
+        .settings(args.search.settings())
+        .watch(&quiet);
+    // What is wrong with the question is said once.
+    console.assume(console.prepare(&job, Job::prepare)?);
+    let mutants = job.mutants()?;
     let all = args.search.unlimited()?;
     console.stoppable(&all);
     let check = |n: Option<usize>| -> Row {
         let timeout = args.search.timeout.unwrap_or(TIMEOUT);
         let limits = super::within(all.part(), Some(timeout), args.search.memory);
         let began = Instant::now();
-        let done = subject.check(n, &limits);
+        let done = checked(args, &job, n.map(|n| (n, &mutants[n])), &limits);
         row(done, began, console)
     };
     let original = check(None);
     let mut rows: Vec<Row> = Vec::new();
     if original.status != Some(Status::Unsafe) {
-        for n in 0..subject.mutants().len() {
+        for n in 0..mutants.len() {
             // What was found is kept.
             if all.check().is_err() {
                 break;
             }
             if !args.output.quiet && !args.json {
-                console.note(&format!(
-                    "{} of {}: {}",
-                    n + 1,
-                    subject.mutants().len(),
-                    named(&subject.mutants()[n])
-                ));
+                console.note(&format!("{} of {}: {}", n + 1, mutants.len(), named(&mutants[n])));
             }
             rows.push(check(Some(n)));
         }
@@ -81,12 +67,12 @@ pub(super) fn run(args: &MutateArgs, console: &Console) -> Result<u8, Failure> {
     }
     let depends = original.status == Some(Status::Safe)
         && !rows.is_empty()
-        && rows.len() == subject.mutants().len()
+        && rows.len() == mutants.len()
         && rows.iter().all(|row| row.status == Some(Status::Unsafe));
     let file = args.input.file.display().to_string();
     let text = match args.json {
-        true => document(&file, subject.mutants(), &original, &rows, depends),
-        false => table(args, &file, subject.mutants(), &original, &rows),
+        true => document(&file, &mutants, &original, &rows, depends),
+        false => table(args, &file, &mutants, &original, &rows),
     };
     console.print(&text)?;
     Ok(if depends { 0 } else { 1 })
@@ -127,7 +113,7 @@ fn row(done: Result<(Outcome, Option<String>), Failure>, began: Instant, console
     }
 }
 
-/// What is changed, in words.
+/// Describes the change that makes the mutant.
 fn named(mutant: &Mutant) -> String {
     format!("{}: {}", mutant.change.text(), mutant.what)
 }
@@ -216,52 +202,49 @@ fn document(file: &str, mutants: &[Mutant], original: &Row, rows: &[Row], depend
     format!("{document:#}\n")
 }
 
-/// A Boolean program.
-struct BooleanProgram<'a> {
-    args: &'a MutateArgs,
-    console: Console,
-    source: Source,
-    reading: Reading,
-    mutants: Vec<Mutant>,
-}
-
-impl<'a> BooleanProgram<'a> {
-    fn open(args: &'a MutateArgs, console: &Console) -> Result<BooleanProgram<'a>, Failure> {
+/// Reads the program.
+fn open(args: &MutateArgs, console: &Console) -> Result<Input, Failure> {
+    if !args.input.is_c() {
         if args.replay.is_some() {
             return Err(Failure::Other("`--replay` is for C".into()));
         }
         if !args.more.is_empty() {
             return Err(Failure::Other("one Boolean program at a time".into()));
         }
-        files::was_read(&args.input.file);
-        let question = args.question.question();
-        let reading = question.reading(args.input.reading());
-        let input = console.open(&args.input.file, reading)?;
-        if input.format() != Format::Bp {
-            return Err(Failure::Other("`throng mutate` is for C and for Boolean programs".into()));
-        }
-        // What is wrong with the question is said once.
-        Job::new(&input).question(question).prepare()?;
-        let source = Source::clone(&input.loaded().source);
-        let mutants = mutants(&source.text);
-        let console = Console::new(super::OutputArgs { quiet: true, ..console.output });
-        Ok(BooleanProgram { args, console, source, reading, mutants })
+    }
+    if let Some(folder) = &args.replay {
+        fs::create_dir_all(folder).map_err(|why| Failure::Other(format!("{}: {why}", folder.display())))?;
+    }
+    let reading = args.question.question().reading(args.input.reading());
+    let opened = console.open_within(&args.input, &args.more, reading, &Limits::none())?;
+    let input = opened.map_err(Error::Impossible)?;
+    match input.format() {
+        Format::Bp | Format::C => Ok(input),
+        _ => Err(Failure::Other("`throng mutate` is for C and for Boolean programs".into())),
     }
 }
 
-impl Subject for BooleanProgram<'_> {
-    fn mutants(&self) -> &[Mutant] {
-        &self.mutants
-    }
-
-    fn check(&self, mutant: Option<usize>, limits: &Limits) -> Result<(Outcome, Option<String>), Failure> {
-        let edits = mutant.map_or(&[][..], |n| &self.mutants[n].edits);
-        let source = Source::new(self.source.name.clone(), apply(&self.source.text, edits));
-        let input = Input::from_source(source, Format::Bp, self.reading)?;
-        let job = Job::new(&input)
-            .question(self.args.question.question())
-            .settings(self.args.search.settings())
-            .watch(&self.console);
-        Ok((job.check(self.args.search.engine, limits)?, None))
-    }
+/// Checks the program, or a changed one; and what a replay of its run did, if that was asked for.
+fn checked(
+    args: &MutateArgs,
+    job: &Job<'_>,
+    mutant: Option<(usize, &Mutant)>,
+    limits: &Limits,
+) -> Result<(Outcome, Option<String>), Failure> {
+    let Some((n, mutant)) = mutant else { return Ok((job.check(args.search.engine, limits)?, None)) };
+    let outcome = job.mutated(mutant)?.check(args.search.engine, limits)?;
+    let replayed = match args.replay.as_ref().filter(|_| outcome.is_unsafe()) {
+        None => None,
+        Some(folder) => {
+            let path = folder.join(format!("{}.c", n + 1));
+            files::claim([(&path, files::Kind::Own)], true)?;
+            Some(match replay::save(&path, &outcome)? {
+                Saved::NoRun => "there is no run".into(),
+                Saved::Refused(why) => format!("none was written: {why}"),
+                Saved::Written(_) if !args.replay_run => path.display().to_string(),
+                Saved::Written(replay) => replay::run_it(&path, &replay),
+            })
+        }
+    };
+    Ok((outcome, replayed))
 }

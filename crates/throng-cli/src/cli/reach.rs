@@ -22,16 +22,10 @@ pub(super) fn run(args: &ReachArgs, console: &Console) -> Result<u8, Failure> {
         Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
-    let input;
-    let job = if super::c::is_c(&args.input) {
-        super::c::job(&args.input, args.start.initial.as_deref(), args.start.threads, console)?
-    } else {
-        super::c::refuse(&args.input, None)?;
-        input = console.open(&args.input.file, reading)?;
-        Job::new(&input).question(args.start.question())
-    };
-    let job = job.settings(args.search.settings()).watch(console);
-    console.prepare(&job, Job::prepare_listing)?;
+    let input = console.open(&args.input, reading)?;
+    let question = args.input.asking(args.start.question());
+    let job = Job::new(&input).question(question).settings(args.search.settings()).watch(console);
+    console.assume(console.prepare(&job, Job::prepare_listing)?);
     files::claim(args.html.iter().map(|path| (path, Kind::Report)), args.force)?;
     let moments = if args.inside_atomic { Moments::All } else { Moments::OutsideAtomic };
     let mut found = job.reach(args.search.engine, moments, &limits).map_err(|error| match error {

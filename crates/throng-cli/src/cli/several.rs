@@ -12,7 +12,7 @@ use super::console::{Console, Failure};
 use throng::Status;
 use throng::report::json;
 
-/// What became of one input.
+/// The result of checking one input.
 struct Checked {
     file: PathBuf,
     report: String,
@@ -106,7 +106,7 @@ struct Documents {
     files: Vec<Entry>,
 }
 
-/// What a document says about one input: all that it would say about it alone, or why it was not
+/// The entry of a document about one input: the whole document about it alone, or why it was not
 /// checked.
 #[derive(Serialize)]
 #[serde(untagged)]

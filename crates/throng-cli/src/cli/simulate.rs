@@ -4,25 +4,23 @@ use std::io;
 
 use super::SimulateArgs;
 use super::console::{Console, Failure, forgive_closed_pipe};
-use crate::simulate::{Random, Walk, start};
+use crate::simulate::{Walk, start};
 use throng::Job;
 use throng::report::text::wrap;
 use throng::report::{plural, threads_text};
 use throng_lang::load::Reading;
 use throng_lang::question::Question;
+use throng_model::random::Random;
 
 pub(super) fn run(args: &SimulateArgs, console: &Console) -> Result<u8, Failure> {
-    let input;
-    let (job, unit) = if super::c::is_c(&args.input) {
-        (super::c::asked(&args.input, &args.question, console)?, "thread")
-    } else {
-        super::c::refuse(&args.input, Some(&args.question))?;
-        let question = Question { may_lack_target: true, ..args.question.question() };
-        let reading = Reading { keep_dead: true, ..question.reading(args.input.reading()) };
-        input = console.open(&args.input.file, reading)?;
-        (Job::new(&input).question(question), input.format().unit())
-    };
-    let problem = &console.prepare(&job, Job::prepare)?.problem;
+    let question = Question { may_lack_target: true, ..args.input.asking(args.question.question()) };
+    let reading = Reading { keep_dead: true, ..question.reading(args.input.reading()) };
+    let input = console.open(&args.input, reading)?;
+    let unit = input.format().unit();
+    let job = Job::new(&input).question(question);
+    let prepared = console.prepare(&job, Job::prepare)?;
+    console.assume(prepared);
+    let problem = &prepared.problem;
     let mut random = Random::new(args.seed);
     let first = start(problem, &mut random)
         .ok_or_else(|| Failure::Other("there is no initial configuration".into()))?;

@@ -82,7 +82,7 @@ fn map(file: &File, length: usize) -> io::Result<MmapMut> {
 fn reserve(file: &File, bytes: usize) -> io::Result<()> {
     use nix::errno::Errno;
     match nix::fcntl::fallocate(file, nix::fcntl::FallocateFlags::empty(), 0, bytes as i64) {
-        // Not every file system can tell.
+        // Not every file system reports it.
         Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
         Err(why) => Err(why.into()),
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::console::{Console, Failure, complain};
 use super::files::{self, Kind};
 use super::{Language, TranslateArgs};
-use throng::Job;
+use throng::{Job, Prepared};
 use throng_lang::bp::lower::{lower, plain::plain};
 use throng_lang::bp::printer;
 use throng_lang::load::{Input, Loaded, Reading};
@@ -42,18 +42,16 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
             String::new()
         }),
     );
-    if super::c::is_c(&args.input) {
-        return super::c::translate(args, console);
-    }
-    super::c::refuse(&args.input, Some(&args.question))?;
+    let question = Question { may_lack_target: true, ..args.input.asking(args.question.question()) };
+    let reading = Reading { goals: true, ..question.reading(args.input.reading()) };
+    let input = console.open(&args.input, reading)?;
+    let job = Job::new(&input).question(question.clone());
+    let prepared = console.prepare(&job, Job::prepare)?;
+    let Some(loaded) = input.loaded() else { return code(args, console, prepared, &limits) };
     if args.to == Language::Goto {
         return Err(Failure::Other("`--to goto` is for C".into()));
     }
-    let question = Question { may_lack_target: true, ..args.question.question() };
-    let reading = Reading { goals: true, ..question.reading(args.input.reading()) };
-    let input = console.open(&args.input.file, reading)?;
-    let job = Job::new(&input).question(question.clone());
-    let mut problem = console.prepare(&job, Job::prepare)?.problem.clone();
+    let mut problem = prepared.problem.clone();
     if problem.targets.iter().any(Target::is_about_all_threads) && args.to != Language::Bp {
         console.note(
             "note: no format can ask for deadlocks or stuck threads; ask again with --deadlock or --stuck",
@@ -61,7 +59,6 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         problem.targets.retain(|target| !target.is_about_all_threads());
     }
     let problem = &problem;
-    let loaded = input.loaded();
     let output = args.output_file.as_ref().filter(|path| *path != Path::new("-"));
     files::claim(output.map(|path| (path, Kind::Own)), args.force)?;
     let written = match (&loaded.input, args.to) {
@@ -112,6 +109,29 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
         console.note(&format!("note: {note}"));
     }
     save(args, console, &written.text, Some(&written)).map(|()| 0)
+}
+
+/// Translates a program in a source language.
+fn code(
+    args: &TranslateArgs,
+    console: &Console,
+    prepared: &Prepared,
+    limits: &Limits,
+) -> Result<u8, Failure> {
+    console.assume(prepared);
+    let text = match args.to {
+        Language::Goto => prepared.goto(),
+        Language::Dot if args.net => None,
+        Language::Dot => prepared.flow(),
+        Language::Bp if args.plain => None,
+        Language::Bp => prepared.abstraction(limits, &mut |round| console.note(round)).transpose()?,
+        _ => None,
+    };
+    let why =
+        "C can be translated with `--to goto`, `--to bp` and `--to dot` only, without `--net` and `--plain`";
+    let text = text.ok_or_else(|| Failure::Other(why.into()))?;
+    console.has_answer();
+    save(args, console, &text, None).map(|()| 0)
 }
 
 /// Line and column of every statement that a thread may reach, unless there are very many thread

@@ -20,13 +20,13 @@ use throng_model::limits::Stopper;
 /// Ends this process because of what is said; does nothing if there is an answer already.
 pub type Fault = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How long a greeting may take.
+/// Time limit for a greeting.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// How long the connections for a search may take once all processes are there.
+/// Time limit for connecting for a search once all processes are there.
 const MEETING: Duration = Duration::from_secs(60);
 
-/// Connections that came in, and a bell for those who wait for one.
+/// Incoming connections, and a condition variable for threads that wait for one.
 type Arrived = (Mutex<Vec<(Hello, TcpStream)>>, Condvar);
 
 /// This process among the others.
@@ -102,7 +102,7 @@ impl Control {
         Ok(control)
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn processes(&self) -> usize {
         self.hosts.0.len()
     }
@@ -117,7 +117,8 @@ impl Control {
         }
     }
 
-    /// What process 0 says next: the command, or the exit status. None after `patience`.
+    /// Waits for the next message of process 0: the command, or the exit status. None after
+    /// `patience`.
     pub fn next(&self, patience: Option<Duration>) -> Option<(Kind, Vec<u8>)> {
         let inbox = lock(&self.inbox);
         match patience {
@@ -126,7 +127,7 @@ impl Control {
         }
     }
 
-    /// From now on processes may go.
+    /// Allows processes to end from now on.
     pub fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
@@ -239,7 +240,7 @@ impl Control {
         }
     }
 
-    /// Gives signs of life, and notices who does not.
+    /// Sends signs of life, and notices processes that do not.
     fn beat(&self) {
         loop {
             thread::sleep(BEAT);

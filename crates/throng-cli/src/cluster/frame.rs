@@ -4,14 +4,14 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// What a connection begins with. A peer that sends anything else gets no answer.
+/// The first bytes of a connection. A peer that sends anything else gets no answer.
 const GREETING: &[u8; 8] = b"THRONG-1";
 
 /// No token and no frame is longer.
 const LONGEST_TOKEN: usize = 256;
 const LONGEST_FRAME: u32 = 1 << 30;
 
-/// What a connection is for.
+/// Purposes of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Commands and signs of life.
@@ -20,12 +20,12 @@ pub enum Purpose {
     Data(u32),
 }
 
-/// Who connects, and what for.
+/// The greeting of a process that connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The number of the process.
     pub process: usize,
-    /// What it wants.
+    /// The purpose of the connection.
     pub purpose: Purpose,
 }
 
@@ -51,7 +51,7 @@ pub fn greet(stream: &mut TcpStream, hello: Hello, token: &[u8], patience: Durat
 
 /// Reads a greeting and agrees, if it is one of this run.
 pub fn welcome(stream: &mut TcpStream, token: &[u8], patience: Duration) -> io::Result<Hello> {
-    let refused = || io::Error::other("this is no process of the run");
+    let refused = || io::Error::other("this is not a process of the run");
     stream.set_read_timeout(Some(patience))?;
     let mut head = [0; 21];
     stream.read_exact(&mut head)?;
@@ -71,7 +71,7 @@ pub fn welcome(stream: &mut TcpStream, token: &[u8], patience: Duration) -> io::
     Ok(Hello { process: number(9) as usize, purpose })
 }
 
-/// What a frame says.
+/// Kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A sign of life.
@@ -104,7 +104,7 @@ pub fn receive(stream: &mut TcpStream) -> io::Result<(Kind, Vec<u8>)> {
     stream.read_exact(&mut head)?;
     let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
     let kind = KINDS.get(head[4] as usize).copied().filter(|_| length <= LONGEST_FRAME);
-    let kind = kind.ok_or_else(|| io::Error::other("this is no frame"))?;
+    let kind = kind.ok_or_else(|| io::Error::other("this is not a frame"))?;
     // Read as it comes: memory is only taken for what is really sent.
     let mut body = Vec::new();
     Read::by_ref(stream).take(length.into()).read_to_end(&mut body)?;

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Asked, Found};
-use crate::simulate::{Random, Walk, start};
+use crate::simulate::{Walk, start};
+use throng_model::random::Random;
 use throng_model::verdict::Verdict;
 
 /// The longest walk.
@@ -21,7 +22,7 @@ const MOST_SHOWN: usize = 200;
 #[serde(deny_unknown_fields)]
 pub(super) struct Route {
     question: Asked,
-    /// So many steps of the run into the violation first; none if it is missing.
+    /// Number of steps of the run into the violation that are taken first; none if it is missing.
     #[serde(default)]
     run: Option<usize>,
     /// Then these choices, by their numbers.
@@ -29,7 +30,7 @@ pub(super) struct Route {
     path: Vec<usize>,
 }
 
-/// Where a walk leads, and what is possible there.
+/// Follows a walk and lists what is possible at its end.
 pub(super) fn explore(
     route: &Route,
     found: impl Fn(&Asked) -> Result<Arc<Found>, String>,

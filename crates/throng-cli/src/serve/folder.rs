@@ -9,7 +9,7 @@ use throng_lang::load::{Format, decode};
 /// The most files that are listed.
 const MOST: usize = 1000;
 
-/// How deep below the folder files are looked for.
+/// Maximum depth below the folder at which files are searched.
 const DEEPEST: usize = 4;
 
 /// The largest file that is opened in the page.
@@ -24,7 +24,7 @@ impl Folder {
     pub fn open(path: &Path) -> io::Result<Folder> {
         let path = path.canonicalize()?;
         if !path.is_dir() {
-            return Err(io::Error::other("this is no folder"));
+            return Err(io::Error::other("this is not a folder"));
         }
         Ok(Folder(path))
     }

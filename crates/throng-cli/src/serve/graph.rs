@@ -7,9 +7,10 @@ use std::collections::hash_map::Entry;
 use serde_json::{Value, json};
 
 use super::Asked;
-use crate::simulate::{Random, Walk, start};
+use crate::simulate::{Walk, start};
 use throng::Limits;
 use throng_model::Config;
+use throng_model::random::Random;
 
 /// The most configurations that are drawn: more of them show nothing.
 const MOST: usize = 150;

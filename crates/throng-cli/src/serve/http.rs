@@ -18,10 +18,10 @@ const LONGEST_HEAD: u64 = 16 << 10;
 /// The longest body of a request.
 const LONGEST_BODY: u64 = 4 << 20;
 
-/// How long a client may take to show the token.
+/// Time limit for a client to show the token.
 const INTRODUCTION: Duration = Duration::from_secs(5);
 
-/// How long a client that has shown the token may take to send the rest of its request, or to take
+/// Time limit for a client that has shown the token to send the rest of its request, or to read
 /// an answer, or a line of one that comes in lines.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -60,7 +60,7 @@ impl Write for Until<'_> {
     }
 }
 
-/// Where the page is, and the secret that one must know to see it.
+/// The address of the page, and the secret that one must know to see it.
 #[derive(Debug)]
 pub struct Site {
     port: u16,
@@ -102,13 +102,13 @@ impl Site {
 pub struct Request {
     /// `GET` or `POST`.
     pub method: String,
-    /// What follows the token.
+    /// The part of the path after the token.
     pub path: String,
-    /// What was sent.
+    /// The bytes that were sent.
     pub body: Vec<u8>,
 }
 
-/// Why a request is not answered.
+/// Reason why a request is not answered.
 #[derive(Debug)]
 pub struct Refusal {
     /// Status line.
@@ -159,7 +159,7 @@ pub fn read<T>(
         None => 0,
         Some(Ok(length)) if length <= LONGEST_BODY => length,
         Some(Ok(_)) => return Err(Refusal::new("413 Content Too Large", "more than 4 MiB were sent")),
-        Some(Err(_)) => return Err(Refusal::new("400 Bad Request", "the length is no number")),
+        Some(Err(_)) => return Err(Refusal::new("400 Bad Request", "the length is not a number")),
     };
     let mut body = Vec::new();
     input.take(length).read_to_end(&mut body).map_err(malformed)?;
@@ -169,7 +169,7 @@ pub fn read<T>(
     Ok((Request { method: method.into(), path: path.into(), body }, place))
 }
 
-/// What is between the first line and the body.
+/// Reads the lines between the first line and the body.
 fn head(input: &mut impl BufRead) -> io::Result<String> {
     let mut head = String::new();
     loop {
@@ -181,19 +181,19 @@ fn head(input: &mut impl BufRead) -> io::Result<String> {
     }
 }
 
-/// A line with its end, which comes within so many bytes.
+/// Reads a line with its end, which must come within this many bytes.
 fn line(input: &mut impl BufRead, longest: u64) -> io::Result<String> {
     let mut line = String::new();
     input.take(longest).read_line(&mut line)?;
     if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// What the page itself may do: its own scripts and styles, and requests to this server.
+/// Content security policy of the page: its own scripts and styles, and requests to this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; frame-ancestors 'none'; \
                       base-uri 'none'; form-action 'none'";
 
-/// What a report in a frame of the page may do: its scripts and styles are in it, and it asks for
-/// nothing.
+/// Content security policy of a report in a frame of the page: its scripts and styles are in it,
+/// and it asks for nothing.
 const FRAMED: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-scripts";
 
 /// Sends the head of an answer whose length is not known: it ends with the connection.

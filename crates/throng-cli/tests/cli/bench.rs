@@ -89,7 +89,7 @@ fn a_second_call_goes_on_where_the_first_was_stopped() {
 }
 
 #[test]
-fn a_verdict_against_the_expected_one_is_told_and_ends_with_10() {
+fn a_verdict_against_the_expected_one_is_reported_and_ends_with_10() {
     let folder = Folder::new("wrong");
     folder.file(
         "in/MANIFEST.csv",
@@ -160,7 +160,7 @@ fn a_benchmark_that_is_killed_leaves_nothing_running() {
     bench.wait().unwrap();
     for process in folder.read("started").split_whitespace() {
         let status = || fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        // One that has ended may stay in the table until somebody asks how.
+        // One that has ended may stay in the table until its parent asks how.
         wait_until(|| status().is_empty() || status().contains("State:\tZ"));
     }
 }
@@ -266,41 +266,4 @@ fn the_benchexec_module_passes_its_tests() {
             eprintln!("{}", if out.contains("skipped") { out } else { err });
         }
     }
-}
-
-/// The options that only benchmarks use: searches without a question, and models written out first.
-#[test]
-fn searches_without_a_question_explore_all_and_tables_answer_the_same() {
-    let examples = Path::new(throng_dev::ROOT).join("examples");
-    let check = |file: &str, options: &str| {
-        let words = options.split_whitespace();
-        let done = throng().args(["check", "--json"]).args(words).arg(examples.join(file)).output().unwrap();
-        serde_json::from_slice::<serde_json::Value>(&done.stdout).unwrap()
-    };
-    let mut stored = Vec::new();
-    for options in
-        ["--engine explicit", "--engine explicit --no-por", "--engine symbolic", "--engine karp-miller"]
-    {
-        let bound = if options.contains("karp-miller") { "" } else { "--threads 3" };
-        let said = check("producer-broken.bp", &format!("--exhaust {bound} {options}"));
-        assert_eq!(
-            (&said["verdict"], &said["targets"][0]["cause"]),
-            (&"unknown".into(), &"explored".into()),
-            "{options}"
-        );
-        assert!(said["statistics"]["complete_up_to"].is_null(), "no search for violations: {options}");
-        stored.push(said["statistics"]["configurations"].as_u64().unwrap());
-    }
-    assert!(
-        stored[0] < stored[1],
-        "reduction leaves something out, and a violation stops neither: {stored:?}"
-    );
-    for file in ["spinlock.bp", "spinlock-broken.bp", "rwlock-broken.bp"] {
-        for options in ["--engine explicit --threads 3", "--engine karp-miller", "--engine backward"] {
-            let [direct, table] = ["", "--unfold"].map(|unfold| check(file, &format!("{options} {unfold}")));
-            assert_eq!(direct["verdict"], table["verdict"], "{file} {options}");
-        }
-    }
-    let nothing = check("rwlock.bp", "--unfold --timeout 0");
-    assert_eq!(nothing["targets"][0]["cause"], "time", "{nothing}");
 }

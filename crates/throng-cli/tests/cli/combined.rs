@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use throng_dev::harness::{Scratch, throng};
+use throng_model::random::Random;
 
 const HEAD: &str = "typedef unsigned long pthread_t; typedef struct { int a[10]; } pthread_mutex_t;
 int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
@@ -31,17 +32,8 @@ const STATEMENTS: [&str; 13] = [
     "pthread_mutex_lock(&n); pthread_mutex_lock(&m); pthread_mutex_unlock(&m); pthread_mutex_unlock(&n);",
 ];
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-}
-
 fn program(seed: u64) -> String {
-    let mut random = Random(seed * 2 + 1);
+    let mut random = Random::new(seed * 2 + 1);
     let mut body = |label: bool| {
         let mut text = String::new();
         let (at, count) = (random.below(3), 3);

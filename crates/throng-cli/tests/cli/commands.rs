@@ -639,7 +639,7 @@ fn colours_are_used_when_asked_for() {
     let with = |choice| run(&[&args[..], &[choice]].concat()).out;
     assert!(with("always").starts_with("\u{1b}["));
     assert!(with("never").starts_with("UNSAFE"));
-    assert!(with("auto").starts_with("UNSAFE"), "a pipe is no terminal");
+    assert!(with("auto").starts_with("UNSAFE"), "a pipe is not a terminal");
 }
 
 /// A lock that is tested and set in two steps.
@@ -813,7 +813,7 @@ fn a_property_that_is_left_out_is_unknown() {
         ("<integer-constant>1</integer-constant>", "<tokens-count><place>a</place></tokens-count>");
     let file = dir.file("net.pnml", net);
     let most = at("most", a, one);
-    // What holds after every step is no question about what can be reached.
+    // What holds after every step is not a question about what can be reached.
     let least = at("least", one, a).replace("globally", "next");
     dir.file("net.xml", format!("<property-set>{most}{least}</property-set>"));
     let ran = run(&["check", name(&file)]);

@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 }
 
 /// Commands that build the project; other tests do that.
-fn is_told(command: &str) -> bool {
+fn is_skipped(command: &str) -> bool {
     command.starts_with("cargo ")
 }
 
@@ -99,7 +99,7 @@ fn run(chapter: &Path, dir: &Path) -> usize {
             Part::Block(steps) => steps,
         };
         for Step { command, shown } in steps {
-            if is_told(&command) {
+            if is_skipped(&command) {
                 continue;
             }
             let ran = Command::new("sh")
@@ -159,25 +159,112 @@ fn the_comparison_sees_differences() {
     assert!(!agrees(&own(&["a", "...", "d"]), &["a", "b"]));
 }
 
-/// Links to files in the book lead somewhere.
-#[test]
-fn links_lead_somewhere() {
-    let mut seen = 0;
-    for dir in [root(), root().join("docs")] {
-        for entry in fs::read_dir(&dir).unwrap() {
+/// Every Markdown file of the repository, without what is built, downloaded or measured.
+fn pages() -> Vec<PathBuf> {
+    let (mut pages, mut folders) = (Vec::new(), vec![root()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.extension().is_none_or(|e| e != "md") {
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            for link in text.split("](").skip(1).filter_map(|l| l.split(')').next()) {
-                let file = link.split('#').next().unwrap();
-                if !file.is_empty() && !link.contains("://") {
-                    assert!(dir.join(file).exists(), "{}: {link}", path.display());
-                    seen += 1;
-                }
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                let ours = !name.starts_with('.') && !["target", "node_modules", "artifacts"].contains(&name);
+                folders.extend(ours.then_some(path));
+            } else if name.ends_with(".md") && name != "summary.md" {
+                pages.push(path);
             }
         }
     }
-    assert!(seen > 20, "{seen}");
+    assert!(pages.len() > 50, "{pages:?}");
+    pages
+}
+
+/// Links to files lead somewhere.
+#[test]
+fn links_lead_somewhere() {
+    let mut seen = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|l| l.split(')').next()) {
+            let file = link.split('#').next().unwrap();
+            if !file.is_empty() && !link.contains("://") {
+                assert!(page.with_file_name(file).exists(), "{}: {link}", page.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 150, "{seen}");
+}
+
+/// Returns a line without the text of `code` and the targets of links.
+fn prose(line: &str) -> String {
+    let plain: String = line.split('`').enumerate().map(|(i, t)| if i % 2 == 0 { t } else { "X" }).collect();
+    let links = plain.split("](").enumerate();
+    links.map(|(i, t)| if i == 0 { t } else { t.split_once(')').map_or(t, |(_, rest)| rest) }).collect()
+}
+
+const CLOSING: &[char] = &[')', ']', '"', '”', '*', '_'];
+
+/// Whether a line of Markdown has the end of one sentence and the beginning of another.
+fn has_two_sentences(line: &str) -> bool {
+    let line = prose(line);
+    line.match_indices(' ').any(|(at, _)| {
+        let (before, after) = (line[..at].trim_end_matches(CLOSING), line[at..].trim_start());
+        let begins = after.trim_start_matches(['*', '_', '(', '[', '"']).starts_with(char::is_uppercase);
+        // The number of an item is no sentence.
+        let number = before.trim().trim_end_matches('.').chars().all(|c| c.is_ascii_digit());
+        begins && ends_a_sentence(before) && !number
+    })
+}
+
+fn ends_a_sentence(text: &str) -> bool {
+    let text = text.trim_end_matches(CLOSING);
+    let word = text.rsplit([' ', '(']).next().unwrap_or_default();
+    text.ends_with(['.', '!', '?']) && !["e.g.", "i.e.", "vs.", "cf."].contains(&word)
+}
+
+/// Lines that are text, as opposed to tables, headings, marks and pictures.
+fn is_text(line: &str) -> bool {
+    let line = line.trim_start();
+    !(line.is_empty() || line.starts_with(['|', '#', '<', '>']) || line.starts_with("!["))
+}
+
+fn begins_an_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with("- ") || line.starts_with("* ") || (rest.len() < line.len() && rest.starts_with(". "))
+}
+
+/// One sentence per line, so that a change of a sentence is a change of one line.
+#[test]
+fn every_sentence_has_a_line() {
+    let mut wrong = Vec::new();
+    for page in pages().into_iter().filter(|p| !p.ends_with("CHANGELOG.md")) {
+        let text = fs::read_to_string(&page).unwrap();
+        let mut inside = false;
+        let mut last = "";
+        for (number, line) in (1..).zip(text.lines()) {
+            let fence = line.trim_start().starts_with("```");
+            inside ^= fence;
+            if inside || fence {
+                last = "";
+                continue;
+            }
+            let goes_on = is_text(last) && is_text(line) && !begins_an_item(line);
+            if (is_text(line) && has_two_sentences(line)) || (goes_on && !ends_a_sentence(last)) {
+                wrong.push(format!("{}:{number}: {line}", page.display()));
+            }
+            last = line;
+        }
+    }
+    assert!(wrong.is_empty(), "{} lines\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn two_sentences_in_a_line_are_seen() {
+    for line in ["One. Two.", "Is it `x.y`? **It** is.", "A [link. B](c) D. (E.)"] {
+        assert!(has_two_sentences(line), "{line}");
+    }
+    for line in ["One, e.g. Two.", "A `b. C` d.", "A [b](c. D).", "Version 1.2 of 3. item"] {
+        assert!(!has_two_sentences(line), "{line}");
+    }
 }

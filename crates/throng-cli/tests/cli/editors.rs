@@ -17,7 +17,7 @@ fn groups() -> BTreeMap<String, Vec<String>> {
 #[test]
 fn the_list_of_keywords_is_that_of_the_lexer() {
     let mut listed: Vec<String> = groups().into_values().flatten().collect();
-    // `_` is no word to highlight.
+    // `_` is not highlighted.
     let known = RESERVED.iter().chain(&CONTEXTUAL).filter(|w| **w != "_");
     let mut known: Vec<String> = known.map(|w| w.to_string()).collect();
     listed.sort();

@@ -1,5 +1,5 @@
-//! Every code of an error or warning is explained in docs/errors.md, and the examples there make
-//! throng say it.
+//! Every code of an error or warning is explained in errors.md, and the examples there make throng
+//! say it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,13 +37,6 @@ fn used(dir: &Path, found: &mut BTreeSet<String>) {
             }
         }
     }
-}
-
-/// The program contains a copy of the page, because a published crate has only its own files.
-#[test]
-fn the_program_contains_the_page_of_the_book() {
-    let page = fs::read_to_string(Path::new(throng_dev::ROOT).join("docs/errors.md")).unwrap();
-    assert!(page == PAGE, "cp docs/errors.md crates/throng-cli/src/cli/errors.md");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn unchecked_verdicts_are_marked_one_by_one() {
 
 /// A property file beside the input counts, but a warning says that the input disagrees.
 #[test]
-fn a_property_file_that_hides_targets_is_told() {
+fn a_property_file_that_hides_targets_is_warned_about() {
     let path = file("hides.tts", "2 2\n0 0 -> 1 1\n1|1\n");
     let beside = path.with_extension("prop");
     std::fs::write(&beside, "0|1\n").expect("written");

@@ -111,7 +111,7 @@ fn library_calls_are_replayed() {
     }
 }
 
-/// A function that is not defined may do anything, whoever proves.
+/// A function that is not defined may do anything, whichever method proves.
 #[test]
 fn nothing_is_proved_through_what_is_not_defined() {
     if !has_compiler() {

@@ -125,7 +125,7 @@ const CORRECT: [(&str, &str); 15] = [
         "void set(int *p, int v) { *p = v; } int main(void) { for (int i = 0; i < 2; i++) switch (i) { int v; default: set(&v, i); if (v != i) reach_error(); } return 0; }",
     ),
     (
-        "text and large numbers are no addresses",
+        "text and large numbers are not addresses",
         "char t[8]; struct { int id, when; } e; long n; void *w(void *p) { return (void *) 0x5555555555555555; } pthread_t h;
          int main(void) { for (int i = 0; i < 7; i++) t[i] = 'K' + i; e.when = 1700000000; n = 0x7000000000000001; void *r;
          pthread_create(&h, 0, w, 0); pthread_join(h, &r); if (r != (void *) 0x5555555555555555 || t[6] != 'Q' || n % 2 != 1) reach_error(); return 0; }",

@@ -89,7 +89,7 @@ fn a_full_disk_costs_the_file_but_not_the_verdict() {
 
 /// The other end is closed before anything is written.
 #[test]
-fn nobody_listening_changes_nothing() {
+fn a_closed_output_changes_nothing() {
     let dir = Scratch::new("pipe");
     let (lock, race) = (dir.file_argument("lock.bp", LOCK), dir.file_argument("race.bp", RACE));
     let certificate = dir.argument("lock.json");
@@ -215,7 +215,6 @@ fn numbers_of_jobs_and_limits_at_the_edge() {
             "symbolic",
             "karp-miller",
             "backward",
-            "pdr",
             "views",
             "localise",
             "equations",

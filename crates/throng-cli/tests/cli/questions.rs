@@ -77,7 +77,7 @@ fn certified(name: &str, text: &str, options: &[&str], expected: i32) {
     let certify = |options: &[&str]| {
         run(&[&["certify", file.to_str().unwrap(), certificate.to_str().unwrap()], options].concat())
     };
-    // Which engine found it is no part of the question.
+    // Which engine found it is not part of the question.
     let question = options.iter().position(|o| *o == "--engine").map_or(options, |at| &options[..at]);
     let (status, out, err) = certify(question);
     assert_eq!(status, Some(0), "{name} {options:?}\n{out}{err}");
@@ -153,7 +153,7 @@ fn deadlocks_are_found_and_ruled_out() {
     assert!(status == Some(10) && out.starts_with("UNSAFE  deadlock  2 threads"), "{out}");
     let (status, out, _) = check("ordered", ORDERED, &["--deadlock"]);
     assert!(status == Some(0) && out.starts_with("SAFE  deadlock  for any number of threads"), "{out}");
-    // A thread that ends is no deadlock, one that waits for ever is, one at a violation is not.
+    // A thread that ends is not a deadlock, one that waits for ever is, one at a violation is not.
     certified("ends", "void main() begin skip; end", &["--deadlock"], 0);
     certified("waits", "void main() begin wait; end", &["--deadlock"], 10);
     certified("blocks", "decl x; void main() begin decl y; assume(x & y); end", &["--deadlock"], 10);
@@ -251,7 +251,7 @@ end";
     certified("enters", &inside, &["--invariant", "!(m & seen)", "--initial", "2"], 0);
 }
 
-/// The time is up at the start. So nobody comes to the end of a large file, where it is wrong; a
+/// The time is up at the start. So the end of a large file, where it is wrong, is not read; a
 /// small one is read as a whole.
 #[test]
 fn readers_obey_limits() {
@@ -299,7 +299,7 @@ fn several_files_have_one_summary() {
 }
 
 #[test]
-fn simulation_tells_a_deadlock_from_the_end() {
+fn simulation_distinguishes_a_deadlock_from_the_end() {
     let ends = test_file("questions-ends.bp", "void main() begin skip; end");
     let (_, out, _) = run(&["simulate", ends.to_str().unwrap(), "--threads", "2"]);
     assert!(out.contains("all threads have ended") && !out.contains("deadlock"), "{out}");
@@ -419,7 +419,7 @@ fn a_lost_wake_up_is_a_stuck_thread() {
     let (_, out, _) = check("lost", &wake_up(false), &["--stuck", "WAIT"]);
     assert!(out.starts_with("UNSAFE  stuck WAIT  2 threads"), "{out}");
     assert!(out.contains("violated: stuck WAIT: T1 at line 7: wait; T2 at line 13: skip; ready=1"), "{out}");
-    // The others go on for ever, so that it is no deadlock.
+    // The others go on for ever, so that it is not a deadlock.
     let busy = wake_up(false).replace("DONE: skip;", "DONE: goto DONE;");
     certified("busy", &busy, &["--stuck", "WAIT"], 10);
     certified("busy", &busy, &["--deadlock"], 0);

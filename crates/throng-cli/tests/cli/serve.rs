@@ -155,7 +155,7 @@ fn requests_are_limited() {
 }
 
 #[test]
-fn connections_without_the_token_keep_nobody_out() {
+fn connections_without_the_token_block_no_client() {
     let served = serve(&examples(), &[]);
     let connect = |_| TcpStream::connect(("127.0.0.1", served.port)).expect("connected");
     let mut slow: Vec<TcpStream> = (0..200).map(connect).collect();

@@ -110,7 +110,7 @@ fn long_has_four_or_eight_bytes() {
     let (said, status) = folder.said(&["check", "a.i", "--timeout", "600", "--ilp32"]);
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("pointers take 8 bytes"), "{said}");
-    // An address is no number of 32 bits; a number that was made a pointer is.
+    // An address is not a number of 32 bits; a number that was made a pointer is.
     let escape = "int x; void reach_error(void) { } int main(void) { long n = (long)&x; if (n == 0) reach_error(); return 0; }";
     folder.write("b.i", escape);
     let (said, status) = folder.said(&["check", "b.i", "--timeout", "600", "--ilp32"]);

@@ -26,7 +26,7 @@ struct Kept {
 }
 
 impl Memory {
-    /// Limits that end a search when so many states have been written.
+    /// Limits that end a search when this many states have been written.
     fn stop_after(&self, states: usize) -> Limits {
         let limits = Limits::none();
         self.0.lock().unwrap().stop = Some((states, limits.stopper()));

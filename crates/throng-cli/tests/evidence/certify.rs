@@ -26,7 +26,7 @@ use throng_lang::question::Question;
 use throng_lang::source::Source;
 use throng_lang::system::{Kind, System};
 use throng_model::limits::Limits;
-use throng_model::problem::{Bound, Problem, Target};
+use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
 
 fn schema() -> jsonschema::Validator {
@@ -223,6 +223,44 @@ fn threads_keep_what_is_known_about_them() {
     assert!(status == Some(10) && out.contains("certified in"), "{out}{err}");
 }
 
+/// What people call a target says nothing about what it asks: not to engines, not to the rules, not
+/// in a certificate.
+#[test]
+fn names_of_targets_mean_nothing() {
+    let text = "3 3\n0 0 -> 0 1\n0 1 -> 1 2\n1|2\n1|1,2\n2|0\n";
+    let (path, reading) = (Path::new("named.tts"), Reading::default());
+    let loaded = throng_lang::load::read(Source::new("named.tts", text), Format::Tts, &reading)
+        .unwrap_or_else(|r| panic!("{:?}", r.diagnostics));
+    for name in ["deadlock", "stuck L", "assertions", "mutex L"] {
+        let mut named = problem(&loaded, path, &Question::default());
+        named.targets.iter_mut().for_each(|target| target.name = name.into());
+        let mut count = 0;
+        for engine in engines(&named) {
+            let verdicts = answers(&*engine, &named);
+            if verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_))) {
+                continue;
+            }
+            for (target, verdict) in named.targets.iter().zip(&verdicts) {
+                assert_eq!(matches!(verdict, Verdict::Safe(_)), target.configs[0].shared.0 == 2);
+                throng_check::rules::check(&named, target, verdict).unwrap_or_else(|flaw| panic!("{flaw}"));
+            }
+            let bytes = written(&loaded, &reading, &named, &verdicts);
+            let document = read(&bytes).unwrap_or_else(|fault| panic!("{fault}"));
+            assert!(document.targets.iter().all(|t| matches!(t.property, Property::Covers(_))));
+            for asked in [
+                Asked::Own(&loaded),
+                Asked::Check(Origin { loaded: &loaded, reading: &reading, problem: &named }),
+            ] {
+                let found =
+                    certify(&asked, &document, &Limits::none()).unwrap_or_else(|fault| panic!("{fault}"));
+                assert_eq!(found.answers.len(), 3);
+            }
+            count += 1;
+        }
+        assert!(count > 2, "{name}: {count}");
+    }
+}
+
 /// What `equations` proves while it looks for a run can be written, too: nothing that partial
 /// orders left out.
 #[test]
@@ -243,11 +281,8 @@ fn interpreted(problem: &Problem, text: &str, keep_ended: bool) -> Problem {
     let count = problem.initial.iter().map(|i| i.threads.size()).max();
     let initial = vec![model.initial(if any { None } else { count })];
     let targets = problem.targets.iter().map(|t| {
-        let property = match t.name.strip_prefix("error label ") {
-            Some(label) => Property::ErrorLabel(label.into()),
-            None => Property::Assertions,
-        };
-        Target::covering(t.name.clone(), model.bad(&property).expect("asked before"))
+        let property = t.property.as_deref().expect("programs are asked about properties");
+        t.with_configs(model.bad(property).expect("asked before"))
     });
     let targets = targets.collect();
     Problem { initial, targets, model, initial_text: String::new(), bound: problem.bound }
@@ -417,7 +452,7 @@ fn exit_status_two_is_for_what_cannot_be_read() {
         let certificate = scratch.file("bad.json", text);
         let (status, out, err) = run(&["certify", program, certificate.to_str().expect("UTF-8")]);
         assert!(
-            status == Some(2) && out.is_empty() && err.contains("bad.json: this is no certificate"),
+            status == Some(2) && out.is_empty() && err.contains("bad.json: this is not a certificate"),
             "{err}"
         );
         let (status, ..) = run(&["check", program, "--reuse", certificate.to_str().expect("UTF-8")]);
@@ -431,7 +466,7 @@ fn exit_status_two_is_for_what_cannot_be_read() {
 }
 
 #[test]
-fn unchecked_is_what_nobody_checked() {
+fn verdicts_that_were_not_checked_are_marked() {
     let scratch = Scratch::new("no-files");
     let program = scratch.file("lock.bp", LOCK);
     let program = program.to_str().expect("UTF-8");
@@ -584,7 +619,7 @@ fn an_answer_to_another_question_is_invalid() {
     let many = path("many.tts", &format!("1 20000\n{many}"));
     run(&["check", &many, "-q", "--engine", "views", "--certificate", certificate]);
     assert_eq!(run(&["certify", &many, certificate, "--timeout", "600"]).0, Some(0));
-    // Without a bound, nothing depends on who has ended; and a wrong question is no question.
+    // Without a bound, nothing depends on who has ended; and a wrong question is refused.
     run(&["check", &program, "-q", "--certificate", certificate]);
     assert_eq!(run(&["certify", &program, certificate, "--no-slot-reuse"]).0, Some(0));
     assert_eq!(run(&["certify", &program, certificate, "--target", "0|1"]).0, Some(2));

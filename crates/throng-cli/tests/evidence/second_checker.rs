@@ -34,7 +34,7 @@ fn the_second_checker_accepts_the_examples() {
             let path = path.to_str().expect("UTF-8");
             let (status, ..) =
                 run(&[&["check", path, "--engine", engine, "--certificate", name], bound].concat());
-            // What is undecided is no answer, though the rest has a certificate.
+            // What is undecided is not an answer, though the rest has a certificate.
             if matches!(status, Some(0 | 10)) {
                 command.arg(path).arg(&certificate);
                 agrees(&[path, name], 0, path);
@@ -149,7 +149,7 @@ fn the_second_checker_reads_the_same_input() {
     for (name, input, certificate, first, then) in [
         ("weight.pnml", weight.as_str(), certificate("pnml", 2).to_string(), 10, "INVALID a view is missing"),
         ("reference.pnml", &reference, certificate("pnml", 1).to_string(), 10, "SKIPPED referencePlace"),
-        ("zero.spec", zero, infinite, 2, "UNREADABLE this is no certificate"),
+        ("zero.spec", zero, infinite, 2, "UNREADABLE this is not a certificate"),
     ] {
         let (input, certificate) =
             (scratch.file(name, input), scratch.file(&format!("{name}.json"), &certificate));
@@ -247,7 +247,7 @@ fn the_second_checker_reads_unusual_lines() {
             Some(output) => assert!(output.contains("  VALID"), "{name}: {output}"),
         }
         if name == "header.tts" {
-            // A name that is no name of a state, though it means the same number.
+            // A name that is not the name of a state, though it means the same number.
             let text = std::fs::read_to_string(&proof).expect("a certificate").replace("\"1\"", "\"01\"");
             let forged = scratch.file("forged.json", &text);
             let output = second(&[less.to_str().expect("UTF-8"), forged.to_str().expect("UTF-8")]);

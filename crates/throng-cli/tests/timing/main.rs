@@ -15,7 +15,7 @@ mod readers;
 #[cfg(unix)]
 mod stopped;
 
-/// A busy machine may take so many times as long.
+/// Factor by which a busy machine may take longer.
 const BUSY: u32 = 20;
 
 /// Held by every test here, so that none runs beside another.

@@ -27,19 +27,19 @@ const STACK: usize = 256 << 20;
 /// More failures of one kind are counted but not kept, in one call.
 const MOST_ALIKE: usize = 5;
 
-/// What to run.
+/// Parameters of a campaign.
 pub struct Campaign {
-    /// Which cases.
+    /// The seed of its cases.
     pub seed: u64,
-    /// How large they are, see [`generate`].
+    /// The size of cases, see [`generate`].
     pub size: usize,
-    /// How many threads run them.
+    /// Number of threads that run cases.
     pub jobs: usize,
-    /// Stop after so many.
+    /// Maximum number of cases.
     pub count: Option<u64>,
     /// Stop after this long.
     pub time: Option<Duration>,
-    /// How much each answer may cost.
+    /// Limits on the cost of each answer.
     pub effort: Effort,
     /// A case that takes longer hangs.
     pub patience: Duration,
@@ -52,7 +52,7 @@ pub struct Campaign {
 pub struct State {
     /// For each seed and size, which cases were run.
     pub seeds: BTreeMap<String, Progress>,
-    /// How many cases of which making.
+    /// Number of cases of each kind.
     pub cases: BTreeMap<String, u64>,
     /// In how many cases a construct occurred.
     pub constructs: BTreeMap<String, u64>,
@@ -66,7 +66,7 @@ pub struct State {
     pub processor_seconds: f64,
 }
 
-/// Which cases of a seed were run.
+/// The cases of a seed that were run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// All below this.
@@ -85,7 +85,7 @@ impl Progress {
 }
 
 impl State {
-    /// How many cases were run.
+    /// Returns the number of cases that were run.
     pub fn total(&self) -> u64 {
         self.cases.values().sum()
     }
@@ -105,7 +105,7 @@ impl State {
     }
 }
 
-/// What kind of case it is.
+/// Returns the kind of a case.
 fn making(case: &Case) -> String {
     let what = match case.body {
         Body::Program(_) => "programs",
@@ -129,7 +129,7 @@ pub struct Found {
     pub number: u64,
     /// The size of its cases.
     pub size: usize,
-    /// What is wrong with the small case.
+    /// The failure that the small case shows.
     pub failure: Failure,
     /// The small case.
     pub case: Case,
@@ -138,17 +138,17 @@ pub struct Found {
 }
 
 impl Found {
-    /// What failures of this kind are called.
+    /// Returns the title of failures of this kind.
     pub fn title(&self) -> String {
         format!("{:?}: {}", self.failure.kind, self.failure.oracles.join(" against "))
     }
 }
 
-/// What a campaign reports while it runs.
+/// Reports of a campaign while it runs.
 pub enum News<'a> {
     /// Something is wrong; it should be kept.
     Found(&'a Found),
-    /// So much is counted by now; it should be kept. `true` at the end.
+    /// The counts so far, which should be kept; `true` at the end.
     Counted(&'a State, bool),
 }
 
@@ -180,11 +180,11 @@ impl Numbers {
     }
 }
 
-/// What a thread is at, and since when.
+/// The case that a thread works on, and since when.
 type Busy = Arc<Mutex<Option<(u64, Instant)>>>;
 
 impl Campaign {
-    /// What a state calls the cases of this campaign.
+    /// Returns the name under which a state keeps the cases of this campaign.
     pub fn name(&self) -> String {
         format!("{} size {}", self.seed, self.size)
     }

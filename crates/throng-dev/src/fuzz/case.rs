@@ -15,7 +15,7 @@ pub struct Case {
     pub body: Body,
     /// `--threads`.
     pub threads: Option<u32>,
-    /// What its maker knows about it.
+    /// Facts that the generator knows about it.
     pub known: Option<Known>,
 }
 
@@ -35,7 +35,7 @@ pub enum Body {
 pub struct Program {
     /// The text.
     pub text: String,
-    /// `--initial`: so many threads, or any number.
+    /// `--initial`: this many threads, or any number.
     pub initial: Option<u32>,
     /// `--error-label` and `--mutex`.
     pub label: Option<String>,
@@ -66,13 +66,13 @@ impl Case {
         }
     }
 
-    /// How it is read.
+    /// Returns how it is read.
     pub fn reading(&self) -> Reading {
         let keep_ended = matches!(&self.body, Body::Program(Program { keep_ended: true, .. }));
         Reading { keep_ended, ..Reading::default() }
     }
 
-    /// What is asked.
+    /// The question.
     pub fn question(&self) -> Question {
         let asked = Question { threads: self.threads, ..Question::default() };
         match &self.body {

@@ -3,12 +3,13 @@
 /// A claim about a target. Two claims fit together unless one has a run that the other rules out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Claim {
-    /// There is a run in which so many threads exist at once; [`Claim::UNCOUNTED`] where threads
+    /// There is a run in which this many threads exist at once; [`Claim::UNCOUNTED`] where threads
     /// are not what is counted.
     pub hit: Option<u32>,
-    /// There is none with so many threads or fewer; [`Claim::SAFE`] says that there is none at all.
+    /// There is none with this many threads or fewer; [`Claim::SAFE`] says that there is none at
+    /// all.
     pub none: Option<u32>,
-    /// The shortest run with that many threads has so many steps.
+    /// The shortest run with that many threads has this many steps.
     pub steps: Option<usize>,
 }
 
@@ -22,22 +23,22 @@ impl Claim {
     /// There is no run.
     pub const SAFE: Claim = Claim { none: Some(u32::MAX), ..Claim::UNKNOWN };
 
-    /// There is a run with so many threads, perhaps with fewer.
+    /// Claims a run with this many threads, perhaps one with fewer.
     pub fn hit(threads: u32) -> Claim {
         Claim { hit: Some(threads), ..Claim::UNKNOWN }
     }
 
-    /// There is a run with so many threads and none with fewer.
+    /// Claims a run with this many threads and none with fewer.
     pub fn fewest(threads: u32, steps: Option<usize>) -> Claim {
         Claim { hit: Some(threads), none: threads.checked_sub(1), steps }
     }
 
-    /// There is no run with so many threads or fewer.
+    /// Claims that there is no run with this many threads or fewer.
     pub fn none_up_to(threads: u32) -> Claim {
         Claim { none: Some(threads), ..Claim::UNKNOWN }
     }
 
-    /// Whether it is safe, if this says so.
+    /// Returns whether the target is safe, if the claim decides that.
     pub fn safe(&self) -> Option<bool> {
         match self {
             Claim { hit: Some(_), .. } => Some(false),
@@ -46,14 +47,14 @@ impl Claim {
         }
     }
 
-    /// Whether both cannot be true.
+    /// Returns whether the two claims contradict each other.
     pub fn contradicts(&self, other: &Claim) -> bool {
         let ruled_out = |run: &Claim, by: &Claim| matches!((run.hit, by.none), (Some(h), Some(n)) if h <= n);
         let lengths = || matches!((self.steps, other.steps), (Some(a), Some(b)) if a != b);
         ruled_out(self, other) || ruled_out(other, self) || (self.hit == other.hit && lengths())
     }
 
-    /// What several answers about several targets say about all of them: whether any can be hit.
+    /// Combines claims about several targets into one: whether any can be hit.
     pub fn overall(all: &[Claim]) -> Claim {
         let hit = all.iter().filter_map(|s| s.hit).min();
         let none = all.iter().map(|s| s.none).min().unwrap_or(Some(u32::MAX));

@@ -18,15 +18,15 @@ use throng_model::problem::Problem;
 pub struct Asked<'a> {
     /// The case.
     pub case: &'a Case,
-    /// What was read.
+    /// The input as it was read.
     pub loaded: &'a Loaded,
-    /// How.
+    /// The options of reading.
     pub reading: Reading,
-    /// What is asked.
+    /// The question.
     pub problem: &'a Problem,
 }
 
-/// What kind of thing is wrong.
+/// Kinds of failures.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Kind {
     /// The input, which is correct, was refused.
@@ -37,7 +37,7 @@ pub enum Kind {
     Evidence,
     /// A certificate cannot be written, read, or does not stand.
     Certificate,
-    /// What was written in another format cannot be read.
+    /// A translation cannot be read back.
     Translation,
     /// A list of thread states, dead code or a cutoff is wrong.
     ThreadStates,
@@ -50,14 +50,14 @@ pub enum Kind {
 /// Something that is wrong with one answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trouble {
-    /// What kind of thing.
+    /// The kind of failure.
     pub kind: Kind,
-    /// What exactly.
+    /// A description of the failure.
     pub what: String,
 }
 
 impl Trouble {
-    /// What is wrong.
+    /// Makes a failure with its description.
     pub fn new(kind: Kind, what: impl Into<String>) -> Trouble {
         Trouble { kind, what: what.into() }
     }
@@ -66,14 +66,14 @@ impl Trouble {
 /// Something that must not happen.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of thing.
+    /// The kind of failure.
     pub kind: Kind,
     /// The oracle whose answer it is about; two, if they disagree.
     #[serde(alias = "who")]
     pub oracles: Vec<String>,
-    /// What exactly.
+    /// A description of the failure.
     pub what: String,
-    /// What it is about, if that matters for distinguishing failures.
+    /// The subject, if that matters for distinguishing failures.
     #[serde(default)]
     pub sort: String,
 }
@@ -86,7 +86,7 @@ impl Failure {
         Failure { kind, oracles: vec![oracle.into()], what, sort }
     }
 
-    /// Whether it is the same failure, on another case.
+    /// Returns whether it is the same failure, on another case.
     pub fn is_like(&self, other: &Failure) -> bool {
         self.kind == other.kind && self.oracles == other.oracles && self.sort == other.sort
     }
@@ -98,7 +98,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// How much each answer may cost.
+/// Limits on the cost of each answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Ticks of work.
@@ -115,7 +115,7 @@ impl Default for Effort {
     }
 }
 
-/// How often each claim was made.
+/// Number of times each claim was made.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// For each oracle: how often safe, unsafe, unknown; targets with a bound and without are
@@ -144,7 +144,7 @@ impl Tally {
     }
 }
 
-/// Asks all oracles; what they claim, or the first thing that is wrong.
+/// Asks all oracles; returns what they claim, or the first failure.
 pub fn compare(case: &Case, oracles: &[Oracle], effort: &Effort) -> Result<Tally, Failure> {
     let asked = guarded(|| Asked::with(case, |asked| Ok(compare_asked(asked, oracles, effort))));
     asked.map_err(|trouble| Failure::new("reader", trouble))?
@@ -210,7 +210,7 @@ fn compare_two(
     Ok(())
 }
 
-/// What `work` says, or that it panicked.
+/// Returns the result of `work`, or reports that it panicked.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, Trouble> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done,

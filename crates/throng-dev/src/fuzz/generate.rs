@@ -9,7 +9,7 @@ use crate::Rng;
 use crate::programs::{Knobs, expression, program};
 use throng_lang::bp;
 
-/// How an input is made up.
+/// Ways to generate an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Plan {
     /// At random.
@@ -178,7 +178,7 @@ fn walked_net(rng: &mut Rng, net: &mut Net, count: usize) -> Option<Known> {
     Some(Known::Run(run))
 }
 
-/// Which kinds of updates a rule has, for coverage.
+/// Lists the kinds of updates that a rule has, for coverage.
 pub(super) fn updates(rule: &Rule) -> Vec<&'static str> {
     let of = |u: &Update| match u {
         Update::Add(c) if *c < 0 => "x' = x - c",
@@ -238,7 +238,7 @@ fn programs(rng: &mut Rng, size: usize, plan: Plan, threads: Option<u32>) -> Cas
     Case { body: Body::Program(asked), threads, known }
 }
 
-/// With so many further variables that states do not fit into 64 bits; some of them are assigned
+/// Adds so many variables that states do not fit into 64 bits; some of them are assigned
 /// instead of skipping.
 fn padded(rng: &mut Rng, text: &str) -> String {
     let mut declared = |name: &str| {

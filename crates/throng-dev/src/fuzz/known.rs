@@ -14,15 +14,15 @@ use crate::Rng;
 use crate::interpreter::{Met, Naive, Question};
 use throng_lang::bp::parser;
 
-/// Why the answer about a target is known: about the first one of systems and nets, and about the
-/// label or invariant of a program.
+/// Reasons why the answer about a target is known: about the first one of systems and nets, and
+/// about the label or invariant of a program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Known {
     /// No step makes a configuration heavier, and the target is heavier than every start.
     Weights {
-        /// What shared states weigh; empty for nets.
+        /// Weights of shared states; empty for nets.
         shared: Vec<i64>,
-        /// What threads in local states, or tokens in places, weigh; never negative.
+        /// Weights of threads in local states, or of tokens in places; never negative.
         local: Vec<i64>,
     },
     /// This run ends in the target.
@@ -40,23 +40,23 @@ pub struct Kept {
     pub expression: String,
     /// The same about the values after a step.
     pub primed: String,
-    /// What the shared variables start with: together they make it true.
+    /// Initial values of the shared variables: together they make it true.
     pub start: Vec<(String, bool)>,
-    /// Whether every function begins with `enforce`; else every assignment has a constraint.
+    /// True if every function begins with `enforce`; else every assignment has a constraint.
     pub enforced: bool,
 }
 
-/// How a walk went.
+/// A walk and what it met.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Walk {
-    /// With at most so many threads at once.
+    /// Maximum number of threads at once.
     pub within: usize,
-    /// Which of the possible steps was taken, one after the other; the first is the start.
+    /// Indices of the steps taken among the possible ones, in order; the first chooses the start.
     pub choices: Vec<usize>,
 }
 
 impl Known {
-    /// What is known about each target, the order being that of the problem; `None` if it no longer
+    /// Returns what is known about each target, in the order of the problem; `None` if it no longer
     /// stands.
     pub fn claims(&self, case: &Case, names: &[String]) -> Option<Vec<Claim>> {
         let mut claims = vec![Claim::UNKNOWN; names.len()];
@@ -94,7 +94,7 @@ impl Known {
 
 // ── weights ──
 
-/// Whether an edge makes no configuration heavier.
+/// Returns whether an edge makes no configuration heavier.
 pub(super) fn edge_keeps(edge: &Edge, shared: &[i64], local: &[i64]) -> bool {
     let s = |i: u32| shared[i as usize];
     let l = |i: u32| local[i as usize];
@@ -108,7 +108,7 @@ pub(super) fn edge_keeps(edge: &Edge, shared: &[i64], local: &[i64]) -> bool {
     }
 }
 
-/// What a configuration weighs.
+/// Returns the weight of a configuration.
 pub(super) fn weight((s, threads): (u32, &[u32]), shared: &[i64], local: &[i64]) -> i64 {
     shared[s as usize] + threads.iter().map(|&l| local[l as usize]).sum::<i64>()
 }
@@ -123,8 +123,8 @@ fn threads_weigh_less(threads: &Threads, shared: &[i64], local: &[i64]) -> bool 
         && weight((*s, target), shared, local) > start
 }
 
-/// Whether a rule makes no marking heavier: its largest change, over all markings that it can fire
-/// in.
+/// Returns whether a rule makes no marking heavier: its largest change, over all markings that it
+/// can fire in.
 pub(super) fn rule_keeps(rule: &Rule, local: &[i64]) -> bool {
     let w = |p: u32| local[p as usize];
     let least = |p: u32| rule.guard.get(&p).map_or(0, |g| i64::from(g.least()));
@@ -170,7 +170,7 @@ fn net_weighs_less(net: &Net, local: &[i64]) -> bool {
 
 // ── runs ──
 
-/// What a run shows about the first target, if it is one and the bound allows it.
+/// Returns what a run shows about the first target, if it is one and the bound allows it.
 fn along(system: &dyn Steps, run: &[State], case: &Case) -> Option<Claim> {
     let (first, last) = (run.first()?, run.last()?);
     let most = run.iter().map(|state| system.size(state)).max()?;
@@ -199,7 +199,7 @@ impl Kept {
         format!(" constrain ({})", self.primed)
     }
 
-    /// Whether the text still has all that makes it true.
+    /// Returns whether the text still has all that makes it true.
     fn holds(&self, program: &Program) -> bool {
         let lines: Vec<&str> = program.text.lines().collect();
         let trimmed = |i: usize| lines.get(i).map_or("", |l| l.trim_start());
@@ -271,7 +271,7 @@ impl Walk {
     }
 }
 
-/// Whether what a walk met is a target of this name.
+/// Returns whether what a walk met is a target of this name.
 fn met_target(met: &Met, program: &Program, name: &str) -> bool {
     let asked = |label: &str| program.label.as_deref() == Some(label);
     if name.starts_with("error label ") {

@@ -14,27 +14,27 @@ pub type State = Vec<u32>;
 
 /// States and steps of a system that is small.
 pub trait Steps {
-    /// Every initial state with exactly so many threads or tokens.
+    /// Lists every initial state with exactly this many threads or tokens.
     fn starts(&self, size: u32) -> Vec<State>;
-    /// Every initial state with at most so many tokens in each place that may start with any
-    /// number.
+    /// Lists every initial state with at most this many tokens in each place that may start with
+    /// any number.
     fn starts_of_tokens(&self, most: u32) -> Vec<State>;
     /// The size of the largest initial state; none if any number may start.
     fn largest_start(&self) -> Option<u32>;
     /// All states that are one step away; with `bound` threads, no thread is created.
     fn after(&self, state: &State, bound: Option<u32>) -> Vec<State>;
-    /// How many threads or tokens there are.
+    /// Returns the number of threads or tokens.
     fn size(&self, state: &State) -> u32;
-    /// How many targets there are.
+    /// Returns the number of targets.
     fn targets(&self) -> usize;
-    /// Whether a state is one of those that a target speaks of.
+    /// Returns whether a state hits a target.
     fn hits(&self, state: &State, target: usize) -> bool;
 }
 
 /// More states than this are not looked at.
 const MOST_STATES: usize = 4_000;
 
-/// What is true about each target: for `bound` threads or any number, looking at runs of at most
+/// Decides each target for `bound` threads or any number, looking at runs of at most
 /// `most` at once.
 pub fn by_size(system: &dyn Steps, bound: Option<u32>, most: u32) -> Vec<Claim> {
     let mut claims = vec![Claim::UNKNOWN; system.targets()];
@@ -59,7 +59,7 @@ pub fn by_size(system: &dyn Steps, bound: Option<u32>, most: u32) -> Vec<Claim> 
     claims
 }
 
-/// What is true about each target if each place that is open starts with at most `most` tokens.
+/// Decides each target if each open place starts with at most `most` tokens.
 pub fn by_tokens(system: &dyn Steps, most: u32) -> Vec<Claim> {
     match search(system, system.starts_of_tokens(most), None, None) {
         None => vec![Claim::UNKNOWN; system.targets()],
@@ -73,7 +73,7 @@ pub fn by_tokens(system: &dyn Steps, most: u32) -> Vec<Claim> {
 struct Found {
     /// For each target, after how many steps it can be hit first.
     hit: Vec<Option<usize>>,
-    /// Whether a step was not taken because it leads to something too large.
+    /// True if a step was not taken because it leads to something too large.
     left_out: bool,
 }
 

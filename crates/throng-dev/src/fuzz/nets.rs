@@ -14,7 +14,7 @@ use crate::Rng;
 pub struct Net {
     /// Written as PNML rather than as mist's `.spec`.
     pub pnml: bool,
-    /// What each place starts with.
+    /// Initial tokens of each place.
     pub start: Vec<Tokens>,
     /// The rules.
     pub rules: Vec<Rule>,
@@ -22,18 +22,18 @@ pub struct Net {
     pub targets: Vec<BTreeMap<u32, Tokens>>,
 }
 
-/// How many tokens.
+/// A number of tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Tokens {
-    /// So many.
+    /// Exactly this many.
     Exactly(u32),
-    /// So many or more.
+    /// This many or more.
     AtLeast(u32),
-    /// From so many to so many.
+    /// From the first number to the second.
     Between(u32, u32),
 }
 
-/// What happens to a place.
+/// The effect of a rule on a place.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Update {
     /// `x' = x + c` or `x' = x - c`.
@@ -43,11 +43,11 @@ pub enum Update {
     /// `x' = x + y + z + c`, without `x` unless it is kept. The others are set by an update of
     /// their own.
     Gather {
-        /// Whether it keeps its own.
+        /// True if the place keeps its tokens.
         keep: bool,
         /// Whose tokens it gets.
         from: Vec<u32>,
-        /// How many more.
+        /// Number of tokens added.
         add: u32,
     },
 }
@@ -55,21 +55,21 @@ pub enum Update {
 /// A rule.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Rule {
-    /// When it may fire.
+    /// The condition under which it may fire.
     pub guard: BTreeMap<u32, Tokens>,
-    /// What it does; what is not listed stays.
+    /// Its effect; places that are not listed stay.
     pub update: BTreeMap<u32, Update>,
 }
 
 impl Tokens {
-    /// At least so many.
+    /// Returns the minimum.
     pub fn least(self) -> u32 {
         match self {
             Tokens::Exactly(n) | Tokens::AtLeast(n) | Tokens::Between(n, _) => n,
         }
     }
 
-    /// At most so many.
+    /// Returns the maximum, if there is one.
     pub fn most(self) -> Option<u32> {
         match self {
             Tokens::Exactly(n) | Tokens::Between(_, n) => Some(n),
@@ -111,7 +111,7 @@ impl Rule {
         Some(after)
     }
 
-    /// Whether it is an ordinary transition: as much as PNML can say.
+    /// Returns whether it is an ordinary transition, which PNML can express.
     pub fn plain(&self) -> bool {
         self.guard.values().all(|g| matches!(g, Tokens::AtLeast(_)))
             && self.update.values().all(|u| matches!(u, Update::Add(_)))
@@ -220,8 +220,8 @@ impl Net {
         }
     }
 
-    /// Whether tokens can be counted: a target with an upper bound is read as a rule of its own
-    /// with a place of its own.
+    /// Returns whether tokens can be counted: a target with an upper bound is read as a rule of its
+    /// own with a place of its own.
     pub fn counts(&self) -> bool {
         self.targets.iter().flat_map(BTreeMap::values).all(|t| t.most().is_none())
     }

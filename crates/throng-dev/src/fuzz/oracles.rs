@@ -12,10 +12,9 @@ use super::naive::{by_size, by_tokens};
 use super::shrink::smaller;
 use super::{integers, questions, states};
 use crate::interpreter::{self, Naive};
-use crate::uncounted_symbolic::UncountedSymbolic;
 use throng::{Engine, Settings};
 use throng_check::certificate::write::{NOT_STANDING, Origin, document, write};
-use throng_check::certificate::{self, Document, Property};
+use throng_check::certificate::{self, Document};
 use throng_check::certify::interpreter::Interpreter;
 use throng_check::certify::{self, Fault};
 use throng_check::rules;
@@ -33,21 +32,22 @@ use throng_lang::write::{self, Written};
 use throng_lang::{configuration, pnml};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
+use throng_model::property::Property;
 use throng_model::unfold::unfold;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// What an oracle answers: about each target, then about all of them together. `None`: it does not
+/// The answer of an oracle: about each target, then about all of them together. `None`: it does not
 /// apply to the case.
 pub type Answers = Result<Option<Vec<Claim>>, Trouble>;
 
-/// How an oracle answers.
+/// The function by which an oracle answers.
 pub type Ask = dyn Fn(&Asked<'_>, &Limits) -> Answers + Send + Sync;
 
 /// One source of answers.
 pub struct Oracle {
     /// Its name.
     pub name: &'static str,
-    /// What it answers about a case.
+    /// Answers about a case.
     pub ask: Box<Ask>,
 }
 
@@ -64,10 +64,6 @@ impl Oracle {
 /// Every oracle.
 pub fn oracles() -> Vec<Oracle> {
     let mut all: Vec<Oracle> = engines().into_iter().map(Entry::oracle).collect();
-    for por in [false, true] {
-        let name = if por { "plain, reduced" } else { "plain" };
-        all.push(Oracle::new(name, move |asked, limits| plain(asked, limits, por)));
-    }
     all.push(Oracle::new("naive", |asked, _| Ok(naive(asked))));
     all.push(Oracle::new("hidden answer", |asked, _| {
         let names: Vec<String> = asked.problem.targets.iter().map(|t| t.name.clone()).collect();
@@ -88,7 +84,7 @@ pub fn oracles() -> Vec<Oracle> {
 
 /// An engine and what it promises.
 pub struct Entry {
-    /// What the comparison calls it.
+    /// Its name in the comparison.
     pub name: &'static str,
     /// The engine.
     pub engine: Box<dyn Algorithm + Send>,
@@ -132,7 +128,6 @@ pub fn engines() -> Vec<Entry> {
             Engine::Explicit | Engine::Symbolic => continue,
             Engine::KarpMiller => Some("karp-miller, on the quotient"),
             Engine::Backward => Some("backward, on the quotient"),
-            Engine::Pdr => Some("pdr, on the quotient"),
             Engine::Views => Some("views, on the quotient"),
             Engine::Equations => Some("equations, on the quotient"),
             Engine::Guided => Some("guided, on the quotient"),
@@ -172,17 +167,17 @@ impl Entry {
     }
 }
 
-/// What an engine says; its evidence stands.
+/// The answer of an engine whose evidence was accepted.
 struct Answered {
     verdicts: Vec<Verdict>,
     /// Per target, whether its run is claimed to have the fewest threads.
     fewest: Vec<bool>,
-    /// With so many threads or fewer, nothing that is open can be reached.
+    /// Number of threads up to which no open target can be reached.
     complete: Option<u32>,
 }
 
 impl Answered {
-    /// What it says about each target, and overall.
+    /// Returns the claims about each target, and overall.
     fn claims(&self, asked: &Asked<'_>, shortest: bool) -> Vec<Claim> {
         let claim = |(verdict, &fewest): (&Verdict, &bool)| match (verdict, self.complete) {
             (Verdict::Safe(_), _) => Claim::SAFE,
@@ -230,7 +225,7 @@ fn answers(engine: &dyn Algorithm, problem: &Problem, limits: &Limits) -> Result
     Ok(Answered { verdicts: answer.verdicts, fewest, complete })
 }
 
-/// What checkers may take: more than any case should need.
+/// Returns the limits of checkers: more than any case should need.
 fn patience() -> Limits {
     Limits::none().timeout(Duration::from_secs(5))
 }
@@ -267,7 +262,7 @@ fn certified(asked: &Asked<'_>, verdicts: &[Verdict]) -> Result<(), Trouble> {
     }
 }
 
-/// Whether nothing is left open, or does not change the verdict.
+/// Returns whether no target is open, or those that are do not change the verdict.
 fn answers_all(verdicts: &[Verdict]) -> bool {
     verdicts.iter().any(|v| matches!(v, Verdict::Unsafe(_)))
         || !verdicts.iter().any(|v| matches!(v, Verdict::Unknown(_)))
@@ -329,8 +324,8 @@ fn of_another(asked: &Asked<'_>, limits: &Limits) -> Answers {
     Ok(None)
 }
 
-/// What `certify` says of a certificate, by the names that it prints; nothing if it does not accept
-/// it.
+/// Returns the claims that `certify` prints about a certificate, by name; nothing if it does not
+/// accept it.
 fn printed(asked: &Asked<'_>, document: &Document) -> Answers {
     let Ok(certified) = certify::certify(&asked.for_certificates(), document, &patience()) else {
         return Ok(None);
@@ -349,13 +344,6 @@ fn printed(asked: &Asked<'_>, document: &Document) -> Answers {
         }
     };
     Ok(Some(with_overall(asked.problem.targets.iter().map(claim).collect())))
-}
-
-fn plain(asked: &Asked<'_>, limits: &Limits, por: bool) -> Answers {
-    let Bound::Threads(bound) = asked.problem.bound else { return Ok(None) };
-    let Ok(outcome) = (UncountedSymbolic { por }).search(asked.problem, limits) else { return Ok(None) };
-    let claim = |hit: &bool| if *hit { Claim::hit(bound) } else { Claim::SAFE };
-    Ok(Some(with_overall(outcome.hit.iter().map(claim).collect())))
 }
 
 // ── naive searches ──
@@ -394,10 +382,10 @@ fn naive_program(asked: &Asked<'_>, program: &Program, bound: Option<u32>) -> Ve
         let Some(found) = naive.search_within(&question, within as usize, label, invariant) else { break };
         let closed = !found.left_out && program.initial.is_some_and(|n| n <= within);
         for (claim, target) in claims.iter_mut().zip(targets) {
-            let steps = match target.name.split(' ').next() {
-                Some("assertions") => found.violated,
-                Some("error") => found.error_label,
-                Some("mutex") => found.mutex,
+            let steps = match target.property.as_deref() {
+                Some(Property::Assertions) => found.violated,
+                Some(Property::ErrorLabel(_)) => found.error_label,
+                Some(Property::Mutex(_)) => found.mutex,
                 _ => found.invariant,
             };
             match steps {
@@ -422,11 +410,10 @@ fn interpreted(asked: &Asked<'_>, limits: &Limits) -> Answers {
     let model = model.ok_or_else(|| trouble("the interpreter does not take it".into()))?;
     let model = Arc::new(model);
     let mut targets = Vec::new();
-    for Target { name, .. } in &asked.problem.targets {
-        let property =
-            Property::of_name(name).ok_or_else(|| trouble(format!("what does `{name}` ask for?")))?;
-        let configs = model.bad(&property).map_err(trouble)?;
-        targets.push(Target::covering(name.clone(), configs));
+    for target in &asked.problem.targets {
+        let property = target.property.as_deref();
+        let property = property.ok_or_else(|| trouble(format!("what does `{}` ask for?", target.name)))?;
+        targets.push(target.with_configs(model.bad(property).map_err(trouble)?));
     }
     let own = Problem {
         initial: vec![model.initial(program.initial)],
@@ -535,7 +522,7 @@ fn scaled(asked: &Asked<'_>, limits: &Limits) -> Answers {
     elsewhere(asked, &problem, &written.text, limits)
 }
 
-/// What is answered if the question is posed in another way: about each target where formats have
+/// Answers the question posed in another way: about each target where formats have
 /// one for each, and about all of them together.
 fn elsewhere(asked: &Asked<'_>, problem: &Problem, text: &str, limits: &Limits) -> Answers {
     let answered = answers(&Auto::default(), problem, limits)
@@ -562,7 +549,7 @@ impl Asked<'_> {
         certify::Asked::Check(Origin { loaded: self.loaded, reading: &self.reading, problem: self.problem })
     }
 
-    /// Whether numbers of threads mean the same to all oracles.
+    /// Returns whether numbers of threads mean the same to all oracles.
     fn counts(&self) -> bool {
         let net_counts = !matches!(&self.case.body, Body::Net(net) if !net.counts());
         net_counts && !matches!(self.problem.bound, Bound::Tokens(_))

@@ -121,7 +121,7 @@ fn evidence(why: String) -> Trouble {
     Trouble::new(Kind::Evidence, why)
 }
 
-/// What the tool answers about the last property, of assertions and what else is asked for; its
+/// Returns the tool's answer about the last property, of assertions and what else is asked for; its
 /// evidence stands, also as a certificate.
 pub(super) fn answer(
     input: &Input,

@@ -8,7 +8,7 @@ use super::known::Known;
 use super::nets::{Net, Tokens, Update};
 use super::threads::Threads;
 
-/// The smallest case that still `fails`, as far as dropping one thing after another finds it within
+/// The smallest case that still `fails`, as far as dropping one part after another finds it within
 /// `patience`.
 pub fn shrink(case: &Case, patience: Duration, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
     let began = Instant::now();

@@ -55,8 +55,8 @@ fn claims(text: &mut String, title: &str, tally: &Tally) {
     }
 }
 
-/// How often each pair decided the same target, both alike: a triangle, each oracle with those
-/// before it.
+/// Writes how often each pair of oracles decided the same target alike: a triangle, each oracle
+/// with those before it.
 fn pairs(text: &mut String, title: &str, tally: &Tally) {
     let names: BTreeSet<&str> = tally.claims.keys().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();

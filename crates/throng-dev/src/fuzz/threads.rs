@@ -13,11 +13,11 @@ use crate::Rng;
 pub struct Threads {
     /// Written with names (`.ntts`) rather than numbers (`.tts`).
     pub named: bool,
-    /// How many shared states there are.
+    /// Number of shared states.
     pub shared: u32,
-    /// How many local states there are.
+    /// Number of local states.
     pub locals: u32,
-    /// Where it starts: the shared state, the threads that are there, and where any number may be.
+    /// The start: the shared state, the threads that are there, and where any number may be.
     pub start: (u32, Vec<u32>, Vec<u32>),
     /// The edges.
     pub edges: Vec<Edge>,
@@ -28,13 +28,13 @@ pub struct Threads {
 /// An edge.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Edge {
-    /// What happens.
+    /// The kind of step.
     pub arrow: Arrow,
     /// Shared and local state before.
     pub from: (u32, u32),
     /// After.
     pub to: (u32, u32),
-    /// Where others may or must go, for moves.
+    /// Local states to which other threads may or must go, for moves.
     pub passive: Vec<(u32, u32)>,
     /// In whatever shared state, which stays (`*`, with names only).
     pub anywhere: bool,
@@ -128,7 +128,7 @@ impl Threads {
         text
     }
 
-    /// Where it starts, as `--initial` takes it.
+    /// Returns the initial configuration as `--initial` takes it.
     pub fn initial(&self) -> String {
         let (shared, local) = if self.named { ("s", "l") } else { ("", "") };
         let list = |ls: &[u32]| ls.iter().map(|l| format!("{local}{l}")).collect::<Vec<_>>().join(",");
@@ -193,7 +193,7 @@ impl Steps for Threads {
     }
 
     fn starts_of_tokens(&self, _most: u32) -> Vec<State> {
-        Vec::new() // threads are no tokens
+        Vec::new() // threads are not tokens
     }
 
     fn largest_start(&self) -> Option<u32> {

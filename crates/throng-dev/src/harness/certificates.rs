@@ -23,7 +23,8 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
 
-/// How much an engine may search: the same on every machine. The time is for what is not counted.
+/// Returns the limits of an engine: the same work on every machine. The time is for what is not
+/// counted.
 pub fn effort() -> Limits {
     Limits::none().work(1 << 22).timeout(Duration::from_secs(600))
 }
@@ -62,7 +63,7 @@ pub fn written(loaded: &Loaded, reading: &Reading, problem: &Problem, verdicts: 
     bytes
 }
 
-/// What the checker says about a certificate's answer to its own question, given the text of the
+/// Checks a certificate's answer to its own question, given the text of the
 /// input.
 pub fn judge(loaded: &Loaded, bytes: &[u8]) -> Result<Certified, Fault> {
     let document = read(bytes)?;
@@ -97,7 +98,7 @@ pub fn examples() -> Vec<PathBuf> {
     found
 }
 
-/// What the second checker says, given the same arguments as `throng certify`; nothing if there is
+/// Runs the second checker with the arguments of `throng certify`; returns nothing if there is
 /// no Python.
 pub fn second(args: &[&str]) -> Option<String> {
     let script = Path::new(crate::ROOT).join("tools/certify.py");

@@ -98,7 +98,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Whether C can be read: the preprocessor comes with a compiler. Says so if not.
+/// Returns whether C can be read: the preprocessor comes with a compiler. Prints a note if not.
 #[allow(clippy::print_stderr)]
 pub fn has_compiler() -> bool {
     let found = Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -18,7 +18,7 @@ const MOST: usize = 16;
 pub struct Duality<'j> {
     /// The program.
     pub jit: &'j Jit,
-    /// How many things were tested.
+    /// Number of tests made.
     pub tested: Cell<usize>,
 }
 
@@ -76,7 +76,8 @@ impl Duality<'_> {
         steps
     }
 
-    /// Whether `step`, found backward, begins in the concrete state by the same edge and choice.
+    /// Returns whether `step`, found backward, begins in the concrete state by the same edge and
+    /// choice.
     fn begins(&self, step: &Step, like: &Step, s: Shared, l: Local) -> bool {
         step.edge == like.edge
             && step.choice == like.choice
@@ -102,7 +103,7 @@ impl Duality<'_> {
         self.post(s, l).into_iter().filter(same).collect()
     }
 
-    /// What the steps of a set lead to is what the steps of its members lead to.
+    /// Checks that the steps of a set lead to what the steps of its members lead to.
     pub fn sets_step_like_their_members(&self, s: Shared, l: Local) -> Result {
         let whole = self.post(s, l);
         let members = self.members(s, l);

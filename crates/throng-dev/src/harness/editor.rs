@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::command::throng;
 
-/// How long an answer may take before a test fails.
+/// Time limit of an answer before a test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client with its server.
@@ -17,7 +17,7 @@ pub struct Editor {
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// What arrived and was not asked for yet.
+    /// Messages that arrived and were not asked for yet.
     pending: Vec<Value>,
     requests: i64,
 }

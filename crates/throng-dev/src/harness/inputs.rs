@@ -41,7 +41,7 @@ pub fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// How a file's name ends.
+/// Returns the extension of a file name.
 pub fn extension(path: &Path) -> &str {
     path.extension().and_then(|e| e.to_str()).unwrap_or_default()
 }
@@ -58,7 +58,7 @@ pub fn pose(path: &Path, threads: Option<u32>) -> Problem {
     posed.unwrap_or_else(|c| panic!("{}: {c:?}", path.display())).problem
 }
 
-/// What explicit search says about each target with up to `most` threads: a run, or `None`.
+/// Searches explicitly for each target with up to `most` threads: a run, or `None`.
 /// Evidence is checked. `Err` if time is up.
 pub fn hunt(problem: &Problem, most: u32, work: u64) -> Result<Vec<Option<Trace>>, String> {
     let engine = Explicit { max_threads: Some(most), ..Explicit::default() };

@@ -10,8 +10,8 @@ pub fn crowd(points: usize) -> String {
     )
 }
 
-/// Every thread flips its bits in any order, and all are read in the end: so many local states, all
-/// different.
+/// Every thread flips its bits in any order, and all are read in the end: that many local states,
+/// all different.
 pub fn flippers(bits: usize) -> String {
     let names: Vec<String> = (0..bits).map(|i| format!("x{i}")).collect();
     let labels: Vec<String> = (0..bits).map(|i| format!("F{i}")).collect();

@@ -14,11 +14,11 @@ pub struct Row {
     pub path: String,
     /// Its language.
     pub kind: String,
-    /// What is asked.
+    /// The question.
     pub property: String,
-    /// Where to start.
+    /// The initial configuration.
     pub initial: String,
-    /// What must be answered.
+    /// The expected answer.
     pub expected: String,
 }
 

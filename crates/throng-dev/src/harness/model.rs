@@ -24,7 +24,7 @@ pub fn read_as(text: &str, options: Options) -> Jit {
     jit.unwrap_or_else(|| panic!("{text}\n{diagnostics:?}"))
 }
 
-/// Where the search starts.
+/// Returns the initial configurations of the search.
 pub fn initial(jit: &Jit, question: &Question) -> Vec<Config> {
     let family = jit.initial(question.initial.map(|n| n as u32));
     match question.initial {

@@ -7,8 +7,8 @@ use super::{Config, Do, Meaning, Naive, Question, Thread};
 use throng_lang::bp::ast::Expr;
 
 impl Naive<'_> {
-    /// Whether a thread at this label can be stuck there, with at most `within` threads at once;
-    /// `None` if there are too many configurations, or if more threads might help.
+    /// Returns whether a thread at this label can be stuck there, with at most `within` threads at
+    /// once; `None` if there are too many configurations, or if more threads might help.
     pub fn stuck_at(&self, question: &Question, within: usize, label: &str) -> Option<bool> {
         let (mut free, mut open): (HashSet<Config>, bool) = (HashSet::new(), false);
         for config in self.closure(self.initial(question, within), question, within)?.0 {
@@ -29,8 +29,8 @@ impl Naive<'_> {
         (!open).then_some(false)
     }
 
-    /// Whether one thread is at `a`, where this shared variable is true, another at `b`, and no
-    /// other is inside an atomic section.
+    /// Returns whether one thread is at `a`, where this shared variable is true, another at `b`,
+    /// and no other is inside an atomic section.
     pub fn meets(&self, question: &Question, within: usize, (a, x): (&str, &str), b: &str) -> Option<bool> {
         let x = self.shared.iter().position(|name| *name == x)?;
         self.is_reached(question, within, &|config, i, j| {
@@ -44,8 +44,8 @@ impl Naive<'_> {
         })
     }
 
-    /// Whether two threads are about to access this shared variable, one to write it, and no thread
-    /// is inside an atomic section.
+    /// Returns whether two threads are about to access this shared variable, one to write it, and
+    /// no thread is inside an atomic section.
     pub fn races(&self, question: &Question, within: usize, x: &str) -> Option<bool> {
         let x = self.shared.iter().position(|name| *name == x)?;
         self.is_reached(question, within, &|config, i, j| {
@@ -56,7 +56,7 @@ impl Naive<'_> {
         })
     }
 
-    /// Whether two threads can be so.
+    /// Returns whether two threads can reach such a configuration.
     fn is_reached(
         &self,
         question: &Question,
@@ -70,7 +70,7 @@ impl Naive<'_> {
         }))
     }
 
-    /// Whether the statement of a thread reads a shared variable, and whether it writes it.
+    /// Returns whether the statement of a thread reads a shared variable, and whether it writes it.
     /// `enforce` is not looked at.
     fn accesses(&self, thread: &Thread, x: usize) -> (bool, bool) {
         let function = thread.stack.last().expect("a call").function;
@@ -139,7 +139,7 @@ impl Naive<'_> {
         Some((seen, left_out))
     }
 
-    /// Whether the thread that is followed can ever move: somewhere in what follows, it is
+    /// Returns whether the thread that is followed can ever move: somewhere in what follows, it is
     /// elsewhere, has ended, or can violate an assertion; and whether something was left out.
     fn may_get_free(&self, start: &Config, question: &Question, within: usize) -> Option<(bool, bool)> {
         let place = |config: &Config| {
@@ -155,7 +155,7 @@ impl Naive<'_> {
         Some((all.iter().any(moves), left_out))
     }
 
-    /// Whether a thread can take a step or violate an assertion, wherever that leads.
+    /// Returns whether a thread can take a step or violate an assertion, wherever that leads.
     fn loops(&self, config: &Config, thread: &Thread, question: &Question) -> bool {
         let mut others = config.threads.clone();
         others.remove(others.iter().position(|t| t == thread).expect("one of them"));

@@ -3,7 +3,7 @@
 //! `THRONG_RANDOM=20000 cargo test --release -p throng-dev --test engines agreement:: -- --nocapture`
 //! compares that many of each shape.
 
-#![allow(clippy::print_stderr)] // who said what how often
+#![allow(clippy::print_stderr)] // prints how often each engine answered
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Unknown, Verdict};
 
-/// How many random problems of each shape: `THRONG_RANDOM`, or a few.
+/// Returns the number of random problems of each shape: `THRONG_RANDOM`, or a few.
 fn rounds(few: u64) -> u64 {
     std::env::var("THRONG_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(few)
 }
 
-/// How often each engine said what.
+/// Number of times each engine gave each answer.
 type Tally = BTreeMap<String, [u64; 3]>;
 
-/// A semaphore with so many places; the last rule tests for zero, so that presence blocks.
+/// A semaphore with this many places; the last rule tests for zero, so that presence blocks.
 fn semaphore(places: u32) -> Job<'static> {
     let text = format!(
         "vars sem idle cs

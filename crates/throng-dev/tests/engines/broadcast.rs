@@ -165,7 +165,7 @@ fn the_order_of_flag_and_signal_matters() {
 /// A signal that no thread waits for is lost: then the waiter sleeps on, and `late` needs a second
 /// signal.
 #[test]
-fn a_lost_signal_wakes_nobody_later() {
+fn a_lost_signal_wakes_no_thread_later() {
     let text = |again: &str| {
         format!(
             "decl sent := 0, slept := 0;
@@ -195,7 +195,7 @@ fn a_lost_signal_wakes_nobody_later() {
     program("any", early, Safe);
 }
 
-/// There are no condition names: who waits for `a` is woken by the signal for `b`.
+/// There are no condition names: a thread that waits for `a` is woken by the signal for `b`.
 #[test]
 fn conditions_have_no_names() {
     for how in ["signal", "broadcast"] {
@@ -214,8 +214,8 @@ fn conditions_have_no_names() {
     }
 }
 
-/// Inside an atomic section no other thread moves, but a broadcast moves those who wait; they go on
-/// when it is over.
+/// Inside an atomic section no other thread moves, but a broadcast moves those that wait; they
+/// continue when it is over.
 #[test]
 fn who_is_woken_inside_a_section_goes_on_after_it() {
     let text = |flag: &str| {

@@ -73,7 +73,7 @@ fn flaw(problem: &Problem, target: &Target, run: &Trace, chosen: &Trace) -> Opti
                 semantics::fire(model, now, found, bound, &mut reached).expect("few threads");
                 reached.iter().any(|c| is_part(model, after, c))
             });
-            if leads { "" } else { "is no step of the model" }
+            if leads { "" } else { "is not a step of the model" }
         };
         if !wrong.is_empty() {
             let (from, to) = (now.describe(model), after.describe(model));

@@ -142,6 +142,10 @@ impl Model for Overlapping {
     fn sets(&self) -> Option<&dyn SetStates> {
         Some(self)
     }
+
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
 }
 
 impl Transfers for Overlapping {
@@ -211,7 +215,7 @@ impl SetStates for Overlapping {
         self.post(s, l, out)
     }
 
-    fn obey(&self, _: Option<throng_model::Over>) {}
+    fn set_stop_check(&self, _: Option<throng_model::StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self
@@ -349,6 +353,10 @@ impl Model for Forgetful {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    fn has_ended(&self, l: Local) -> bool {
+        self.0.has_ended(l)
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

@@ -79,6 +79,10 @@ impl Model for Words {
     fn sets(&self) -> Option<&dyn SetStates> {
         None
     }
+
+    fn has_ended(&self, l: Local) -> bool {
+        self.0.has_ended(l)
+    }
 }
 
 impl Describe for Words {

@@ -1,6 +1,7 @@
 //! Proofs and runs with few of a program's variables: what they prove, what they find, what they
 //! leave open, and what the checker refuses.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -9,15 +10,19 @@ use throng_check::rules::{Flaw, check};
 use throng_dev::Rng;
 use throng_dev::harness::certificates::{judge, written};
 use throng_engine::backward::Backward;
-use throng_engine::explicit::Explicit;
+use throng_engine::explicit::{Explicit, explore};
 use throng_engine::localise::Localise;
 use throng_engine::{Algorithm, Silent};
 use throng_lang::load::{Format, Reading};
 use throng_lang::source::Source;
+use throng_lang::tts;
 use throng_model::limits::Limits;
+use throng_model::localisation::localise;
 use throng_model::problem::Problem;
+use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, LocalProof, Trace, Unknown, Verdict};
 use throng_model::views::{Block, Views};
+use throng_model::{Local, Model};
 
 /// `routines` functions between lock and unlock that branch on and assign 24 shared variables which
 /// nothing else depends on.
@@ -77,6 +82,30 @@ fn proof(problem: &Problem) -> Vec<LocalProof> {
     match verdict(problem) {
         Verdict::Safe(Certificate::Localised(parts)) => parts.to_vec(),
         other => panic!("{other:?}"),
+    }
+}
+
+/// Models that stand for another one know which of its threads have ended.
+#[test]
+fn wrappers_know_which_threads_have_ended() {
+    let once = groups(2).replace("while * do", "if * then").replace("od end", "fi end");
+    let problem = problem(&once);
+    let states = explore(&problem, 1, &Limits::none().work(1 << 18), &Silent).expect("few").thread_states();
+    let locals: BTreeSet<Local> = states.into_iter().map(|(_, l)| l).collect();
+    let ended = |l: &&Local| problem.model.has_ended(**l);
+    assert!(locals.iter().any(|l| ended(&l)) && !locals.iter().all(|l| ended(&l)));
+    for part in proof(&problem) {
+        let (_, model) = localise(&problem, &problem.targets[0], &part.map).expect("it was localised");
+        for l in &locals {
+            assert_eq!(model.has_ended(model.local(*l)), ended(&l), "{}", problem.model.local_name(*l));
+        }
+    }
+    let (system, _) = tts::read("2 3\n0 0 -> 0 1\n0 1 -> 1 2\n1|2\n");
+    let table = system.expect("a system").table;
+    let quotient = QuotientModel::new(table.clone(), &QuotientMap::default()).expect("a quotient");
+    for l in (0..3).map(Local) {
+        assert_eq!(quotient.has_ended(l), l == Local(2));
+        assert_eq!(table.has_ended(l), l == Local(2));
     }
 }
 

@@ -12,7 +12,6 @@ mod karp_miller;
 mod karp_miller_programs;
 mod localise;
 mod mutations;
-mod pdr;
 mod reachability;
 mod rust_examples;
 mod symbolic;

@@ -75,8 +75,8 @@ fn random_system(rng: &mut Rng) -> String {
 
 const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b' = b-2, c' = c+1;\nc >= 1 -> c' = 0, a' = a+c;\ninit a = 1, b = 0, c = 0\ntarget c >= 1\nb >= 1";
 
-/// Two workers and a lock; who has finished never works again. Conditions on numbers, of which some
-/// can be reached and some not.
+/// Two workers and a lock; a thread that has finished never works again. Conditions on numbers, some
+/// of which can be reached.
 const CONTEST_NET: &str = "<pnml><net>
 <place id='idle'><initialMarking><text>2</text></initialMarking></place><place id='busy'/><place id='done'/>
 <place id='lock'><initialMarking><text>1</text></initialMarking></place>
@@ -85,7 +85,7 @@ const CONTEST_NET: &str = "<pnml><net>
 <arc source='busy' target='end'/><arc source='end' target='idle'/><arc source='end' target='lock'/>
 <arc source='idle' target='finish'/><arc source='finish' target='done'/></net></pnml>";
 const FORMULAS: [&str; 5] = [
-    // At most one is busy, as the lock and who holds it are one.
+    // At most one is busy, as the lock and its holder are one.
     "<all-paths><globally><integer-le><tokens-count><place>busy</place></tokens-count><integer-constant>1</integer-constant></integer-le></globally></all-paths>",
     "<all-paths><globally><integer-eq><tokens-count><place>busy</place><place>lock</place></tokens-count><integer-constant>1</integer-constant></integer-eq></globally></all-paths>",
     // All finish, and then nothing can move; not while one is busy.
@@ -274,7 +274,7 @@ fn pick<'a, T>(rng: &mut Rng, from: &'a [T]) -> Option<&'a T> {
     from.get(rng.below(from.len() as u64) as usize)
 }
 
-/// Changes one thing; `None` if there is no such thing. Returns what was done.
+/// Applies one mutation and returns what was done; `None` if it does not apply.
 fn mutate(doc: &mut Value, rng: &mut Rng) -> Option<&'static str> {
     let lists = |doc: &Value, least: usize| {
         let there = |at: &str, v: &Value| {

@@ -76,14 +76,14 @@ fn random_nets_and_formulas() {
         let mut targets: Vec<Target> = (0..4)
             .map(|i| {
                 let formula = Formula { when: predicate(&mut rng, 2), asks: Asks::Exists };
-                Target { name: i.to_string(), configs: everything.clone(), formula: Some(Arc::new(formula)) }
+                Target::satisfying(i.to_string(), everything.clone(), formula)
             })
             .collect();
         let Some(Predicate::AtLeast(measured, _)) = Predicate::at_least(sum(&mut rng, 1), 1) else {
             panic!("a sum")
         };
         let asks = Formula { when: Predicate::TRUE, asks: Asks::Largest(measured.clone()) };
-        targets.push(Target { name: "most".into(), configs: everything, formula: Some(Arc::new(asks)) });
+        targets.push(Target::satisfying("most", everything, asks));
         let all = all_reachable(&table, &start);
         let expected: Vec<bool> =
             targets[..4].iter().map(|t| all.iter().any(|c| t.is_hit(c, &table))).collect();
@@ -124,11 +124,9 @@ fn evidence_that_does_not_fit_is_rejected() {
     let table = net(&mut rng);
     let start: Bag = [(Local(0), 2)].into_iter().collect();
     let when = Predicate::at_least((0..PLACES).map(|l| (Local(l), 1)).collect(), 3).expect("small");
-    let target = Target {
-        name: "three tokens".into(),
-        configs: vec![Config::new(Shared(0), Bag::new())],
-        formula: Some(Arc::new(Formula { when, asks: Asks::Target })),
-    };
+    let everything = vec![Config::new(Shared(0), Bag::new())];
+    let asks = Formula { when, asks: Asks::Target };
+    let target = Target::satisfying("three tokens", everything.clone(), asks);
     let problem = Problem {
         model: Arc::new(table),
         initial: vec![Initial { shared: Shared(0), threads: start, any: Vec::new() }],
@@ -162,8 +160,8 @@ fn evidence_that_does_not_fit_is_rejected() {
     }
     assert!(!stands(changed), "comparisons ask for more than the sum has");
     let easier = Predicate::at_least((0..PLACES).map(|l| (Local(l), 1)).collect(), 2).expect("small");
-    let formula = Some(Arc::new(Formula { when: easier, asks: Asks::Target }));
-    let other = Target { formula, ..target.clone() };
+    let asks = Formula { when: easier, asks: Asks::Target };
+    let other = Target::satisfying("two tokens", everything, asks);
     let verdict = outcome.answer.verdicts[0].clone();
     assert!(throng_check::rules::check(&problem, &other, &verdict).is_err(), "two tokens are there");
 }

@@ -9,7 +9,6 @@ use throng_model::Describe;
 use throng_check::rules::check;
 use throng_dev::Rng;
 use throng_dev::programs::{Knobs, program};
-use throng_dev::uncounted_symbolic::UncountedSymbolic;
 use throng_engine::auto::Auto;
 use throng_engine::explicit::{self, Explicit};
 use throng_engine::symbolic::{self, Symbolic};
@@ -118,10 +117,6 @@ fn agree(text: &str, initial: Option<u32>, bound: u32, keep_ended: bool) -> Vec<
     assert_eq!(summary(&run(&symbolic, &problem), true), full, "symbolic: {context}");
     let reduced = Symbolic { shortest: false, ..Symbolic::default() };
     assert_eq!(summary(&run(&reduced, &problem), false), threads, "symbolic, reduced: {context}");
-    for por in [false, true] {
-        let hit = UncountedSymbolic { por }.search(&problem, &limits()).unwrap().hit;
-        assert_eq!(hit, threads.iter().map(|t| t.is_some()).collect::<Vec<_>>(), "plain, {por}: {context}");
-    }
     full
 }
 

@@ -75,6 +75,10 @@ impl Model for Masks {
     fn sets(&self) -> Option<&dyn SetStates> {
         Some(self)
     }
+
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
 }
 
 impl Transfers for Masks {
@@ -140,14 +144,14 @@ impl SetStates for Masks {
     }
 
     fn cubes(&self) -> &dyn Cubes {
-        panic!("these sets are no cubes")
+        panic!("these sets are not cubes")
     }
 
     fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.post(s, l, out)
     }
 
-    fn obey(&self, _: Option<Over>) {}
+    fn set_stop_check(&self, _: Option<StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self

@@ -34,10 +34,10 @@
 //! | `start_thread f(e)` | `arguments_of_a_started_call_are_evaluated_by_the_child` |
 //! | `start_thread S` | `a_started_statement_is_executed_by_a_thread_that_then_ends` |
 //! | `ASYNC_` | `an_async_label_starts_its_statement`, `a_declaration_is_no_statement_to_start` |
-//! | `end_thread` | `a_thread_that_ends_frees_its_slot_unless_told_otherwise`, `at_the_bound_start_thread_is_skip` |
-//! | `atomic_begin`, `atomic_end` | `nobody_else_moves_during_an_atomic_section`, `children_wait_for_the_end_of_the_section`, `an_assertion_inside_a_section_is_checked`, `a_failed_assumption_inside_a_section_stops_everything` |
+//! | `end_thread` | `a_thread_that_ends_frees_its_slot_by_default`, `at_the_bound_start_thread_is_skip` |
+//! | `atomic_begin`, `atomic_end` | `no_other_thread_moves_during_an_atomic_section`, `children_wait_for_the_end_of_the_section`, `an_assertion_inside_a_section_is_checked`, `a_failed_assumption_inside_a_section_stops_everything` |
 //! | `atomic { }` | `an_inner_section_has_no_effect`, `sections_must_be_proper` |
-//! | `wait`, `signal` | `a_signal_is_lost_if_nobody_waits`, `a_signal_wakes_exactly_one`, `a_section_can_wake_others`, `a_wait_in_a_block_releases_the_section_whoever_began_it` |
+//! | `wait`, `signal` | `a_signal_is_lost_if_no_thread_waits`, `a_signal_wakes_exactly_one`, `a_section_can_wake_others`, `a_wait_in_a_block_releases_the_section_whoever_began_it` |
 //! | `broadcast` | `a_broadcast_wakes_all` |
 //! | `x$ := e` | `a_passive_assignment_changes_every_other_thread`, `who_has_no_such_variable_takes_no_part` |
 //! | `x$` in `constrain` | `a_passive_constraint_must_hold_for_every_other_thread`, `a_passive_constraint_can_choose_new_values` |
@@ -90,7 +90,7 @@ fn fails_any(text: &str, bound: usize) -> Option<usize> {
     ask(text, bound, None, false, "", "").violated
 }
 
-/// Fewest steps to a violation from exactly so many threads.
+/// Returns the fewest steps to a violation from exactly this many threads.
 fn fails_from(text: &str, threads: usize) -> Option<usize> {
     ask(text, threads, Some(threads), false, "", "").violated
 }
@@ -100,7 +100,7 @@ fn reaches(text: &str, bound: usize, label: &str) -> Option<usize> {
     ask(text, bound, Some(1), false, label, "").error_label
 }
 
-/// Fewest steps from exactly so many threads to two threads at the label.
+/// Returns the fewest steps from exactly this many threads to two threads at the label.
 fn meet(text: &str, threads: usize, label: &str) -> Option<usize> {
     ask(text, threads, Some(threads), false, label, "").mutex
 }
@@ -571,7 +571,7 @@ fn at_the_bound_start_thread_is_skip() {
 }
 
 #[test]
-fn a_thread_that_ends_frees_its_slot_unless_told_otherwise() {
+fn a_thread_that_ends_frees_its_slot_by_default() {
     for end in ["end_thread", "return", "goto E"] {
         let text = format!(
             "void main() begin start_thread goto A; start_thread goto B; assume(0); A: {end}; B: assert(0); E: skip; end"
@@ -586,7 +586,7 @@ fn a_thread_that_ends_frees_its_slot_unless_told_otherwise() {
 // ── atomic sections ──
 
 #[test]
-fn nobody_else_moves_during_an_atomic_section() {
+fn no_other_thread_moves_during_an_atomic_section() {
     let text = |begin: &str, end: &str| {
         format!(
             "decl g := 0; void main() begin goto A, B; A: {begin} g := 1; g := 0; {end} end_thread; B: assert(!g); end"
@@ -673,7 +673,7 @@ fn a_declaration_is_no_statement_to_start() {
 // ── waiting ──
 
 #[test]
-fn a_signal_is_lost_if_nobody_waits() {
+fn a_signal_is_lost_if_no_thread_waits() {
     assert_eq!(fails("void main() begin signal; wait; assert(0); end", 2), None);
     let text = "void main() begin start_thread goto W; signal; end_thread; W: wait; assert(0); end";
     assert_eq!(fails(text, 2), Some(2), "who waits is woken");

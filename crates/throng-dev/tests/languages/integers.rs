@@ -13,7 +13,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
 }
 
-/// What an engine says about a program with exactly so many threads, or any number of them.
+/// Asks an engine about a program with exactly this many threads, or any number of them.
 fn answer(text: &str, threads: Option<u32>, engine: Engine) -> (Status, Option<u32>) {
     let input = Input::from_text(text, Format::Bp).unwrap_or_else(|why| panic!("{why}\n{text}"));
     let mut job = Job::new(&input);

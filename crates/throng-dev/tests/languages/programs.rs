@@ -129,7 +129,7 @@ fn shrink(text: &str, differs: &dyn Fn(&str) -> bool) -> String {
     best
 }
 
-/// The same program with so many more variables that its states do not fit into a word.
+/// Adds so many variables that the program's states do not fit into a word.
 fn widened(text: &str) -> String {
     let decl = |name: &str| {
         let all: Vec<String> = (0..33).map(|i| format!("{name}{i} := {}", i % 2)).collect();

@@ -1,7 +1,7 @@
 //! Minimal elements of an upward-closed set.
 //!
-//! Elements are grouped by shared state; before two are compared, their sizes and a 64-bit
-//! signature of the classes of their threads must fit, which rules out nearly all pairs.
+//! Elements are grouped by shared state; two are compared only if their sizes and a 64-bit
+//! signature of the classes of their threads fit, which excludes nearly all pairs.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -23,24 +23,21 @@ struct Element {
 }
 
 impl<'a> Basis<'a> {
-    /// The empty set.
+    /// Creates the empty set.
     pub fn new(model: &'a dyn Model) -> Basis<'a> {
         Basis { model, groups: IndexMap::default(), len: 0 }
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether every concrete configuration of `config` is above some element whose node `counts`.
-    pub fn is_above(&self, config: &Config, counts: impl Fn(usize) -> bool) -> bool {
+    /// Returns whether every concrete configuration of `config` is above some element.
+    pub fn is_above(&self, config: &Config) -> bool {
         let (size, signature) = (config.threads.size(), self.signature(config));
         let covers = |e: &Element| {
-            e.size <= size
-                && e.signature & !signature == 0
-                && counts(e.node)
-                && config.surely_covers(&e.config, self.model)
+            e.size <= size && e.signature & !signature == 0 && config.surely_covers(&e.config, self.model)
         };
         if self.model.is_exact() {
             return self.groups.get(&config.shared).is_some_and(|group| group.iter().any(covers));
@@ -59,9 +56,8 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// Adds an element that is above no other, removes those above it whose node `may_go`, and says
-    /// which nodes these were.
-    pub fn insert(&mut self, config: &Config, node: usize, may_go: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// Adds an element that is above no other, removes those above it, and returns their nodes.
+    pub fn insert(&mut self, config: &Config, node: usize) -> Vec<usize> {
         let element = Element {
             size: config.threads.size(),
             signature: self.signature(config),
@@ -73,7 +69,6 @@ impl<'a> Basis<'a> {
         let is_above = |e: &Element| {
             element.size <= e.size
                 && element.signature & !e.signature == 0
-                && may_go(e.node)
                 && e.config.surely_covers(&element.config, model)
         };
         let mut sweep = |group: &mut Vec<Element>| {
@@ -96,7 +91,7 @@ impl<'a> Basis<'a> {
         removed
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn into_elements(self) -> Vec<Config> {
         self.groups.into_values().flatten().map(|e| e.config).collect()
     }

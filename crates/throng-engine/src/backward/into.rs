@@ -1,4 +1,4 @@
-//! The steps that lead above an element, remembered for each shared and local state.
+//! The steps that lead above an element, cached for each shared and local state.
 
 use std::collections::hash_map::Entry;
 
@@ -6,19 +6,19 @@ use rustc_hash::FxHashMap;
 
 use throng_model::{Config, Incomplete, Local, Model, Shared, Step};
 
-/// Steps by where they lead.
+/// Steps by their target states.
 pub struct StepsInto<'a> {
     model: &'a dyn Model,
     known: FxHashMap<(Shared, Option<Local>), Vec<Step>>,
 }
 
 impl<'a> StepsInto<'a> {
-    /// Nothing has been asked yet.
+    /// Creates an empty cache.
     pub fn new(model: &'a dyn Model) -> StepsInto<'a> {
         StepsInto { model, known: FxHashMap::default() }
     }
 
-    /// Every step that can lead above `config` from elsewhere, each once.
+    /// Returns every step that can lead above `config` from elsewhere, each once.
     pub fn list(&mut self, config: &Config) -> Result<Vec<Step>, Incomplete> {
         let leads = std::iter::once(None).chain(config.threads.entries().iter().map(|e| Some(e.0)));
         let mut steps: Vec<Step> = Vec::new();

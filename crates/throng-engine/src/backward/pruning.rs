@@ -1,8 +1,8 @@
-//! What backward search need not look at: configurations that nothing reachable covers.
+//! Pruning of backward search: configurations that nothing reachable covers need not be explored.
 //!
-//! Views and vectors that are known rule out much for little. For an element that they do not rule
-//! out a new vector may be looked for: that is worth its time only as long as the search itself
-//! takes as much.
+//! Known views and vectors exclude many elements at low cost. For an element that they do not
+//! exclude, the search for a new vector may take at most as much time as the backward search
+//! itself.
 
 use std::cell::Cell;
 use std::cell::OnceCell;
@@ -16,7 +16,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, Relative, Unknown};
 
-/// A predicate "cannot be reached forward", with its evidence.
+/// A test for "cannot be reached forward", with its evidence.
 pub struct Pruning<'a> {
     problem: &'a Problem,
     facts: Arc<Facts>,
@@ -25,12 +25,12 @@ pub struct Pruning<'a> {
     system: OnceCell<System>,
     /// Ticks spent on linear programs.
     spent: Cell<u64>,
-    /// How many linear programs were solved, and how many of them ruled something out.
+    /// The number of linear programs that were solved, and of those that excluded an element.
     tried: Cell<(u64, u64)>,
 }
 
 impl<'a> Pruning<'a> {
-    /// Prunes with these facts and what can be learned from them.
+    /// Prunes with these facts and with vectors learned from them.
     pub fn new(
         problem: &'a Problem,
         facts: Arc<Facts>,
@@ -48,34 +48,33 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Whether what is known rules out `config`.
+    /// Returns whether the known facts exclude `config`.
     pub fn rules_out(&self, config: &Config) -> bool {
         self.facts.rules_out(config)
     }
 
-    /// A part of `config` that triples rule out, if they do. To look at it instead of all of
-    /// `config` is sound, for it cannot be reached either, and so the search ends sooner: triples
-    /// rule out what leads to it, too.
+    /// Returns a part of `config` that triples exclude, if they exclude `config`. It cannot be
+    /// reached either, so searching from it instead is sound; and the search ends sooner, because
+    /// triples also exclude what leads to it.
     pub fn generalise(&self, config: &Config) -> Option<Config> {
         self.triples.as_ref()?.core(config)
     }
 
-    /// Whether what is known rules out `config`; may look for a new vector if the search has taken
-    /// `ticks` so far.
+    /// Returns whether the facts exclude `config`; may look for a new vector if the search has
+    /// taken `ticks` so far.
     pub fn learns_to_rule_out(&self, config: &Config, ticks: u64) -> Result<bool, Unknown> {
         if self.rules_out(config) {
             return Ok(true);
         }
-        // What leads to an element that triples rule out, they rule out as well: no vector is
-        // needed for it.
+        // Triples also exclude what leads to an element that they exclude, so no vector is needed.
         if self.generalise(config).is_some() {
             return Ok(false);
         }
         let system = self.system.get_or_init(|| System::new(self.problem, &self.facts));
         let (tried, useful) = self.tried.get();
         let cost = u64::from(system.effort());
-        // The first few are free if they are small; a method that never helps is asked ever more
-        // rarely.
+        // The first few programs are free if they are small. The less often they help, the more
+        // rarely they are solved.
         let free = tried < 8 && cost <= FREE;
         let patience = if free { u64::MAX } else { (ticks + FREE) * (useful + 1) / (tried / 4 + 1) };
         if self.spent.get() + cost > patience {
@@ -87,7 +86,7 @@ impl<'a> Pruning<'a> {
         Ok(found)
     }
 
-    /// A basis, as evidence relative to what was used.
+    /// Returns a basis as evidence relative to the facts used.
     pub fn certificate(&self, basis: Vec<Config>) -> Certificate {
         Certificate::Relative(Arc::new(Relative {
             views: self.facts.views().clone(),
@@ -97,5 +96,5 @@ impl<'a> Pruning<'a> {
     }
 }
 
-/// Ticks for linear programs that need no justification.
+/// Budget of a linear program in ticks that needs no justification.
 const FREE: u64 = 1 << 16;

@@ -1,9 +1,9 @@
-//! From a chain of elements to a run: forward along the same edges, keeping only what covers the
-//! next element.
+//! Construction of a run from a chain of elements: forward along the same edges, keeping only
+//! configurations that cover the next element.
 //!
-//! A concrete run exists along the edges of the chain, and every configuration of it covers its
-//! element. So the layers below are never empty, and whatever is in the last one is the end of a
-//! run into the target.
+//! A concrete run exists along the edges of the chain, and each of its configurations covers its
+//! element. So no layer below is empty, and each configuration of the last one ends a run into the
+//! target.
 
 use std::convert::Infallible;
 
@@ -14,13 +14,13 @@ use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown};
 use throng_model::{Config, Edge, Model, Step, semantics};
 
-/// A configuration of one layer, with the step to it and its place in the layer before.
+/// A configuration of one layer, with the step to it and its index in the previous layer.
 struct Visit {
     config: Config,
-    came: Option<(usize, Step)>,
+    origin: Option<(usize, Step)>,
 }
 
-/// A run that follows `edges` through `chain`.
+/// Returns a run that follows `edges` through `chain`.
 pub fn along(
     problem: &Problem,
     target: &Target,
@@ -31,7 +31,7 @@ pub fn along(
     let model = &*problem.model;
     let mut ticker = Ticker::new(limits);
     let start = start(problem, chain[0]);
-    let mut layers = vec![start.into_iter().map(|config| Visit { config, came: None }).collect::<Vec<_>>()];
+    let mut layers = vec![start.into_iter().map(|config| Visit { config, origin: None }).collect::<Vec<_>>()];
     for (edge, element) in edges.iter().zip(&chain[1..]) {
         let mut seen = FxHashSet::default();
         let mut layer = Vec::new();
@@ -41,7 +41,7 @@ pub fn along(
             semantics::successors(model, &visit.config, None, &mut after)?;
             for (step, config) in after.drain(..) {
                 if step.edge == *edge && config.may_cover(element, model) && seen.insert(config.clone()) {
-                    layer.push(Visit { config, came: Some((i, step)) });
+                    layer.push(Visit { config, origin: Some((i, step)) });
                 }
             }
         }
@@ -58,7 +58,7 @@ pub fn along(
     })
 }
 
-/// The smallest initial configurations that cover the first element.
+/// Returns the smallest initial configurations that cover the first element.
 fn start(problem: &Problem, element: &Config) -> Vec<Config> {
     let model: &dyn Model = &*problem.model;
     let mut found = Vec::new();
@@ -89,7 +89,7 @@ fn retrace(layers: &[Vec<Visit>], end: usize) -> Trace {
     let mut at = end;
     for layer in layers[1..].iter().rev() {
         let visit = &layer[at];
-        if let Some((before, step)) = &visit.came {
+        if let Some((before, step)) = &visit.origin {
             steps.push(Taken { step: step.clone(), after: visit.config.clone() });
             at = *before;
         }

@@ -1,4 +1,4 @@
-//! Evidence for a cutoff: a run to every thread state, and all that fewer threads can reach.
+//! Evidence for a cutoff: a run to every thread state, and everything that fewer threads can reach.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, RunNode, Unknown};
 use throng_model::{Config, Incomplete, Local, Model, semantics};
 
-/// All that shows a cutoff: a run to every thread state, why there are no others, and why fewer
-/// threads do not suffice.
+/// Returns the evidence for a cutoff: a run to every thread state, why there are no others, and why
+/// fewer threads do not suffice.
 pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<CutoffProof, Unknown> {
     let (rest, except) = match &found.closed {
         Closed::Downward(set) => (Certificate::Downward(set.clone()), Vec::new()),
@@ -37,7 +37,7 @@ pub fn proof(problem: &Problem, found: &Cutoff, limits: &Limits) -> Result<Cutof
 /// Runs as a forest, with the node at which each thread state is reached.
 pub type Runs = (Vec<RunNode>, Vec<(ThreadState, usize)>);
 
-/// A run into each of these thread states, all of which were found.
+/// Returns a run into each of these thread states, all of which were reached.
 pub(super) fn runs(model: &dyn Model, listed: &Listed<'_>, states: &[ThreadState]) -> Result<Runs, Unknown> {
     let mut missing: FxHashSet<ThreadState> = states.iter().copied().collect();
     let mut shown = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn runs(model: &dyn Model, listed: &Listed<'_>, states: &[ThreadState
         }
         !missing.is_empty()
     })?;
-    // A state may be within one that was reached.
+    // A state may be contained in one that was reached.
     listed.each(|id, config| {
         missing.retain(|&(s, l)| {
             let there = model.within_shared(s, config.shared)
@@ -65,7 +65,7 @@ pub(super) fn runs(model: &dyn Model, listed: &Listed<'_>, states: &[ThreadState
     Ok(forest(model, listed, shown))
 }
 
-/// The runs to some configurations, together.
+/// Returns the runs to some configurations as one forest.
 fn forest(model: &dyn Model, listed: &Listed<'_>, shown: Vec<(ThreadState, Id)>) -> Runs {
     let mut needed: BTreeSet<Id> = BTreeSet::new();
     for &(_, id) in &shown {
@@ -87,7 +87,7 @@ fn forest(model: &dyn Model, listed: &Listed<'_>, shown: Vec<(ThreadState, Id)>)
     (nodes, shown)
 }
 
-/// Which thread leads a step between two configurations.
+/// Returns the thread that leads a step between two configurations.
 fn leader(model: &dyn Model, before: &Config, after: &Config) -> Option<Local> {
     let (mut steps, mut results) = (Vec::new(), Vec::new());
     before.threads.entries().iter().map(|e| e.0).find(|&l| {

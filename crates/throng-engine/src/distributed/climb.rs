@@ -1,5 +1,5 @@
-//! Level after level, as `explicit` does it: every worker runs this, and all decide the same
-//! because they decide by what all of them gathered.
+//! The search level after level, as in `explicit`: every worker runs this code, and all decide the
+//! same because they decide on gathered data.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,57 +20,57 @@ use throng_check::rules::Flaw;
 use throng_model::verdict::Unknown;
 use throng_model::{Config, UNCOUNTABLE};
 
-/// What a search found, the same at every worker.
+/// The result of a search, the same at every worker.
 #[derive(Default)]
-pub struct Found {
+pub struct SearchResult {
     /// The configurations of the run to each target, if it was hit; an empty list if they could not
     /// be collected.
     pub runs: Vec<Option<Vec<Config>>>,
-    /// Why the other targets are open; none if the set is closed.
+    /// Why the other targets are open; `None` if the set is closed.
     pub open: Option<Unknown>,
     /// Why some list of steps was incomplete, if one was.
     pub incomplete: Option<String>,
     /// Numbers about the search.
     pub statistics: Statistics,
-    /// How many configurations the closed set has.
+    /// The number of configurations in the closed set.
     pub members: u64,
-    /// What is wrong with the closed set, or why it was not checked.
+    /// The flaw of the closed set, or why it was not checked.
     pub flaw: Option<Flaw>,
-    /// How long checking took.
+    /// Time spent on checking.
     pub checking: Duration,
-    /// What each worker did.
+    /// The storage and traffic of each worker.
     pub traffic: Vec<Traffic>,
 }
 
-/// How far a climb has come, besides its configurations: the same at every worker.
+/// The progress of a climb, besides its configurations: the same at every worker.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
-    /// The level that is being searched,
+pub struct Position {
+    /// The present level.
     pub level: u32,
-    /// and the one that was searched before.
+    /// The previous level.
     pub below: Option<u32>,
-    /// The most configurations of a level so far.
+    /// Maximum number of configurations of a level so far.
     pub configurations: u64,
-    /// As in [`Statistics`].
+    /// See [`Statistics`].
     pub complete_up_to: Option<u32>,
-    /// The configurations of each run that was found on levels before.
+    /// The configurations of each run that was found at earlier levels.
     pub runs: Vec<Option<Vec<Config>>>,
 }
 
-/// What a worker kept and sent.
+/// The storage and traffic of a worker.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Configurations stored in the end.
+    /// Configurations stored at the end.
     pub stored: u64,
-    /// Bytes of memory that they take.
+    /// Bytes of memory that they use.
     pub memory: u64,
-    /// Configurations sent to other workers, over all levels,
+    /// Configurations sent to other workers, over all levels.
     pub configs: u64,
-    /// and bytes.
+    /// Bytes sent to other workers, over all levels.
     pub bytes: u64,
 }
 
-/// What a worker has to say about a level.
+/// A worker's report on a level.
 #[derive(Serialize, Deserialize)]
 struct Summary {
     stopped: Option<Vec<u8>>,
@@ -85,12 +85,12 @@ struct Summary {
 }
 
 /// Searches level after level, together with all other workers.
-pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
+pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> SearchResult {
     let mut part = Part::new(setup.problem.clone(), worker.index(), worker.peers(), setup.limits.clone());
     let levels = Levels::new(&setup.problem);
     let mut hits: Vec<Option<Hit>> = vec![None; setup.problem.targets.len()];
     let traffic = vec![Traffic::default(); worker.peers()];
-    let mut found = Found { runs: vec![None; hits.len()], traffic, ..Found::default() };
+    let mut found = SearchResult { runs: vec![None; hits.len()], traffic, ..SearchResult::default() };
     if levels.next(None, None).is_none() {
         found.statistics.complete_up_to = levels.last();
         found.statistics.occupied = Some(Occupied::default());
@@ -103,15 +103,15 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
             return found;
         }
     };
-    if let Some((place, _)) = &resumed {
-        below = place.below;
-        for (target, run) in place.runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
+    if let Some((position, _)) = &resumed {
+        below = position.below;
+        for (target, run) in position.runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
             found.runs[target] = run.clone();
             hits[target] = Some(Hit { target, layer: 0, link: 0, worker: 0, id: 0 });
         }
     }
     while let Some(level) =
-        resumed.as_ref().map(|(place, _)| place.level).or_else(|| levels.next(below, pruned))
+        resumed.as_ref().map(|(position, _)| position.level).or_else(|| levels.next(below, pruned))
     {
         if let Some(most) = setup.max_threads.filter(|&most| level > most) {
             found.open = Some(Unknown::Bound(most));
@@ -122,7 +122,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
             break;
         }
         setup.begin(levels.describe(level));
-        // What the level below left out may make runs shorter: then it starts anew.
+        // If the level below left something out, runs may become shorter, so this level restarts.
         let kept = below.filter(|_| pruned.is_none());
         let failed = match resumed.take() {
             Some((_, layer)) => {
@@ -137,15 +137,15 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
                 part.start(kept, level, base).err()
             }
         };
-        let room = levels.room(level);
-        let place = Place {
+        let size_limit = levels.size_limit(level);
+        let position = Position {
             level,
             below,
             configurations: found.statistics.configurations,
             complete_up_to: found.statistics.complete_up_to,
             runs: found.runs.clone(),
         };
-        let exploring = Exploring::new(part, hits, setup.clone(), place, room, base, failed);
+        let exploring = Exploring::new(part, hits, setup.clone(), position, size_limit, base, failed);
         let mut explored = rounds::run(worker, exploring);
         explored.settle(u64::MAX);
         let all = summaries(worker, &mut explored);
@@ -178,7 +178,7 @@ pub fn climb(worker: &mut Worker, setup: &Arc<Setup>) -> Found {
     found
 }
 
-/// What every worker says about the level.
+/// Returns every worker's report on the level.
 fn summaries(worker: &mut Worker, explored: &mut Exploring) -> Vec<Summary> {
     let part = &explored.part;
     let counted = match explored.decided {
@@ -210,15 +210,15 @@ fn summaries(worker: &mut Worker, explored: &mut Exploring) -> Vec<Summary> {
     all.iter().map(|bytes| serde_json::from_slice(bytes).expect("what another worker wrote")).collect()
 }
 
-impl Found {
-    /// Resumes from the state that earlier processes have written, if there is one: all workers
-    /// from the same one, or none.
+impl SearchResult {
+    /// Resumes from the state that earlier processes saved, if there is one: either all workers
+    /// from the same state, or none.
     fn resume(
         &mut self,
         worker: &mut Worker,
         part: &mut Part,
         setup: &Setup,
-    ) -> Result<Option<(Place, usize)>, Unknown> {
+    ) -> Result<Option<(Position, usize)>, Unknown> {
         let Some(parts) = &setup.parts else { return Ok(None) };
         let latest = parts.latest();
         let seen = gather(worker, serde_json::to_vec(&latest).expect("numbers are JSON"));
@@ -236,16 +236,16 @@ impl Found {
         if let Some(why) = failed {
             return Err(read_why(&why));
         }
-        let (place, layer) = resumed?;
-        if place.runs.len() != self.runs.len() {
+        let (position, layer) = resumed?;
+        if position.runs.len() != self.runs.len() {
             return Err(unusable());
         }
-        self.statistics.configurations = place.configurations;
-        self.statistics.complete_up_to = place.complete_up_to;
-        Ok(Some((place, layer)))
+        self.statistics.configurations = position.configurations;
+        self.statistics.complete_up_to = position.complete_up_to;
+        Ok(Some((position, layer)))
     }
 
-    /// Adds what workers say about a level; why it stopped early, if it did.
+    /// Adds the workers' reports on a level. Returns why it stopped early, if it did.
     fn add(&mut self, all: &[Summary], hits: &mut [Option<Hit>]) -> Option<Unknown> {
         let mut stopped = None;
         let mut occupied = Occupied::default();
@@ -284,7 +284,7 @@ impl Found {
         traced.part
     }
 
-    /// Checks the closed set where it is.
+    /// Checks the closed set, each part at its worker.
     fn verify(&mut self, worker: &mut Worker, part: Part, setup: &Setup) -> Part {
         let began = Instant::now();
         let open = (0..self.runs.len()).filter(|&i| self.runs[i].is_none()).collect();
@@ -305,13 +305,13 @@ impl Found {
                 _ => Flaw::Malformed(String::from_utf8_lossy(text).into()),
             })
         });
-        // What is wrong counts more than what was not looked at.
+        // A flaw counts more than parts that were not checked.
         self.flaw = flaws.max_by_key(|flaw| !matches!(flaw, Flaw::Limit(_)));
         self.checking = began.elapsed();
         verified.part
     }
 
-    /// Counts the states met: several workers may have met the same.
+    /// Counts the states that occur; several workers may have met the same state.
     fn count_states(&mut self, worker: &mut Worker, part: &Part) {
         let mine = serde_json::to_vec(&part.states_met()).expect("numbers are JSON");
         let mut all = [Vec::new(), Vec::new()];

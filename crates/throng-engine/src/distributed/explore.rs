@@ -1,6 +1,6 @@
-//! One level, breadth first: round r expands layer r. What is found is stored at once by the worker
-//! it belongs to; a target that is hit, or a reason to stop, is known to all workers one round
-//! later, so they all decide the same.
+//! One level, breadth first: round r expands layer r. New configurations are stored at once by
+//! their worker. All workers learn of a hit target, or of a reason to stop, one round later, so
+//! they all decide the same.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::climb::Place;
+use super::climb::Position;
 use super::part::{CONFIGS, Part, damaged};
 use super::rounds::{Send, Task, Turn};
 use super::wire::{Link, number, read_bytes, write_bytes};
@@ -23,23 +23,22 @@ const STOP: u8 = b'S';
 const SAVE: u8 = b'V';
 const SAVED: u8 = b'O';
 
-/// Where a target is hit.
+/// A hit of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     /// The target.
     pub target: usize,
-    /// The layer,
+    /// The layer of the configuration.
     pub layer: usize,
-    /// the link of the configuration: of several in a layer, the first by this and the next number
-    /// counts,
+    /// Its link. Of several hits in a layer, the one with the smallest link and worker counts.
     pub link: Link,
-    /// the worker that has it,
+    /// The worker that stores it.
     pub worker: usize,
-    /// and where it is there.
+    /// Its id there.
     pub id: Id,
 }
 
-/// Keeps the hit that counts.
+/// Keeps the earlier of two hits.
 pub fn earliest(known: &mut Option<Hit>, hit: Hit) {
     let key = |hit: &Hit| (hit.layer, hit.link, hit.worker);
     if known.as_ref().is_none_or(|other| key(&hit) < key(other)) {
@@ -49,42 +48,42 @@ pub fn earliest(known: &mut Option<Hit>, hit: Hit) {
 
 /// Expands layer after layer.
 pub struct Exploring {
-    /// What this worker keeps.
+    /// This worker's configurations.
     pub part: Part,
-    /// How each target is hit, as far as that is known everywhere.
+    /// The hit of each target, as far as all workers know it.
     pub hits: Vec<Option<Hit>>,
-    /// Why the search stopped, if it did not come to its end.
+    /// Why the search stopped, if it did not finish.
     pub stopped: Option<Unknown>,
-    /// Whether all is known that was asked for.
+    /// True if every requested target is decided.
     pub decided: bool,
-    /// The layer that was completed last.
+    /// The last complete layer.
     pub last: usize,
     setup: Arc<Setup>,
-    place: Place,
-    /// The rounds at whose beginning a state is to be written, and its number. Worker 0 may be a
-    /// round ahead.
+    position: Position,
+    /// Rounds at whose beginning a state is to be saved, with its number. Worker 0 may be a round
+    /// ahead.
     save: Vec<(u64, u64)>,
-    /// How many workers have written a state, by its number; worker 0 counts. The next may be begun
+    /// The number of workers that have saved each state; worker 0 counts. The next state may begin
     /// before the last is complete.
     saved: FxHashMap<u64, usize>,
-    room: SizeLimit,
+    size_limit: SizeLimit,
     base: usize,
-    /// Hits, and the round from which on they are known everywhere. Another worker may be a round
+    /// Hits, with the round from which on all workers know them. Another worker may be a round
     /// ahead.
     fresh: Vec<(u64, Hit)>,
-    /// What went wrong here and the others do not know yet.
+    /// A failure here that the others do not know yet.
     failed: Option<Unknown>,
     begun: Option<u64>,
 }
 
 impl Exploring {
-    /// Begins with layer `base`, which has been stored, unless that failed.
+    /// Begins with the stored layer `base`, unless storing it failed.
     pub fn new(
         part: Part,
         hits: Vec<Option<Hit>>,
         setup: Arc<Setup>,
-        place: Place,
-        room: SizeLimit,
+        position: Position,
+        size_limit: SizeLimit,
         base: usize,
         failed: Option<Unknown>,
     ) -> Exploring {
@@ -95,10 +94,10 @@ impl Exploring {
             decided: false,
             last: base,
             setup,
-            place,
+            position,
             save: Vec::new(),
             saved: FxHashMap::default(),
-            room,
+            size_limit,
             base,
             fresh: Vec::new(),
             failed,
@@ -106,19 +105,19 @@ impl Exploring {
         }
     }
 
-    /// Counts the hits that are known everywhere by now.
+    /// Applies the hits that all workers know by now.
     pub fn settle(&mut self, round: u64) {
         for (_, hit) in self.fresh.extract_if(.., |(known, _)| *known <= round) {
             earliest(&mut self.hits[hit.target], hit);
         }
     }
 
-    /// Whether nothing more is looked for.
+    /// Returns whether the search is over.
     fn is_over(&self) -> bool {
         self.decided || self.stopped.is_some()
     }
 
-    /// Begins a round, unless what all workers know by now is enough.
+    /// Begins a round, unless the search is over by what all workers know.
     fn begin(&mut self, round: u64, send: Send<'_>) {
         self.begun = Some(round);
         self.settle(round);
@@ -149,25 +148,25 @@ impl Exploring {
         }
     }
 
-    /// Writes the state, if it was decided to; decides when to write the next.
+    /// Saves the state if that was decided, and decides when to save the next.
     fn keep(&mut self, round: u64, layer: usize, send: Send<'_>) {
         let Some(parts) = self.setup.parts.clone() else { return };
-        // Runs are collected at the end of a level; until then there is no state that has them.
+        // Runs are collected at the end of a level; until then, no saved state would contain them.
         let collected =
-            self.hits.iter().zip(&self.place.runs).all(|(hit, run)| hit.is_none() || run.is_some());
+            self.hits.iter().zip(&self.position.runs).all(|(hit, run)| hit.is_none() || run.is_some());
         let now = self.save.extract_if(.., |save| save.0 == round).last();
-        let Exploring { part, place, .. } = self;
+        let Exploring { part, position, .. } = self;
         if let Some((_, state)) = now.filter(|_| collected && self.failed.is_none())
-            && parts.write(state, part.me, &|file| part.save(place, layer, file))
+            && parts.write(state, part.me, &|file| part.save(position, layer, file))
         {
             let mut message = vec![SAVED];
             put(&mut message, state);
             send(0, message);
         }
-        // A layer with nothing in it may be the last: what is sent then would be a reason for
-        // another round, again and again.
-        let goes_on = self.part.layers[layer] < self.part.layers[layer + 1];
-        if self.part.me == 0 && goes_on && collected && parts.is_due() {
+        // An empty layer may be the last: a message sent then would cause another round, again and
+        // again.
+        let continues = self.part.layers[layer] < self.part.layers[layer + 1];
+        if self.part.me == 0 && continues && collected && parts.is_due() {
             let mut message = vec![SAVE];
             put(&mut message, self.setup.states.fetch_add(1, Ordering::Relaxed));
             (0..self.part.workers).for_each(|to| send(to, message.clone()));
@@ -244,7 +243,7 @@ impl Task for Exploring {
         let layer = self.base + round as usize;
         let expanded = match self.failed.take() {
             Some(why) => Err(why),
-            None => self.part.expand(layer, self.room, send),
+            None => self.part.expand(layer, self.size_limit, send),
         };
         self.setup.report(&self.part);
         match expanded {
@@ -261,7 +260,7 @@ impl Task for Exploring {
     }
 }
 
-/// Writes why there is no answer; details that no other process needs become text.
+/// Writes why there is no answer; details that no other process needs are written as text.
 pub fn write_why(why: &Unknown, out: &mut Vec<u8>) {
     match why {
         Unknown::Time(limit) => {

@@ -1,10 +1,10 @@
-//! One worker's part of the configurations: the same packed store as that of `explicit`, with the
-//! configurations whose hash belongs to this worker.
+//! One worker's part of the configurations: a packed store, as in `explicit`, of those whose hash
+//! belongs to this worker.
 //!
-//! Instead of where its predecessor is stored, a record keeps the predecessor's link
-//! ([`super::wire::Link`]). That needs no more bytes, does not depend on how many workers there
-//! are, and is enough to find the predecessor again: it is one layer before, with the worker that
-//! the link says, and leads here.
+//! Instead of its predecessor's id, a record keeps the predecessor's link ([`super::wire::Link`]).
+//! That needs no more bytes, does not depend on how many workers there are, and is enough to find
+//! the predecessor again: it is in the previous layer, at the worker that the link names, and has a
+//! step to here.
 
 use std::sync::Arc;
 
@@ -22,41 +22,41 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
 
-/// Successors that are found before they are stored.
+/// Number of successors that are collected before they are stored.
 const BATCH: usize = 256;
 
-/// Bytes after which a message is sent.
+/// Size of a message in bytes.
 const MESSAGE: usize = 1 << 15;
 
-/// What a worker keeps.
+/// The configurations of a worker.
 pub struct Part {
-    /// What is asked.
+    /// The question.
     pub problem: Arc<Problem>,
-    /// The number of this worker,
+    /// The number of this worker.
     pub me: usize,
-    /// and how many there are.
+    /// The number of workers.
     pub workers: usize,
-    /// The steps of the model, and the numbers of states.
+    /// The steps of the model, and the numbering of states.
     pub steps: Steps,
     /// The configurations.
     pub store: Store,
-    /// Where each layer begins in the store; the last may not have begun.
+    /// The beginning of each layer in the store; the last one may not have begun.
     pub layers: Vec<usize>,
-    /// How many configurations were stored when it began.
+    /// The number of configurations stored when each layer began.
     pub counts: Vec<u64>,
-    /// New configurations that may hit a target and have not been looked at.
+    /// New configurations that may hit a target and have not been checked.
     pub suspects: Vec<Id>,
     /// Steps fired, over all levels.
     pub fired: u64,
-    /// How many local states configurations occupy, over all levels.
+    /// Number of local states that configurations occupy, over all levels.
     pub occupied: Occupied,
     /// The smallest configuration that this level left out.
     pub pruned: Option<u32>,
-    /// Bytes that were sent to other workers,
+    /// Bytes sent to other workers.
     pub bytes_sent: u64,
-    /// and configurations.
+    /// Configurations sent to other workers.
     pub configs_sent: u64,
-    /// What [`Part::states_met`] said in earlier processes.
+    /// The result of [`Part::states_met`] in earlier processes.
     pub met_before: [Vec<u64>; 2],
     limits: Limits,
     hashes: Hashes,
@@ -68,7 +68,7 @@ pub struct Part {
     incoming: Unpacked,
 }
 
-/// Another worker, as this one sees it.
+/// The view that this worker has of another one.
 #[derive(Default)]
 struct Peer {
     known: Known,
@@ -93,7 +93,7 @@ impl Outgoing {
 }
 
 impl Part {
-    /// Nothing found yet.
+    /// Creates an empty part.
     pub fn new(problem: Arc<Problem>, me: usize, workers: usize, limits: Limits) -> Part {
         let targets = Targets::new(problem.model.clone(), &problem.targets);
         Part {
@@ -122,15 +122,15 @@ impl Part {
         }
     }
 
-    /// Forgets all configurations.
+    /// Removes all configurations.
     pub fn clear(&mut self) {
         self.store.clear();
         self.layers.clear();
         self.counts.clear();
     }
 
-    /// Stores those initial configurations after level `below` and up to `level` that belong here,
-    /// as layer `layer`.
+    /// Stores the initial configurations of this worker after level `below` and up to `level`, as
+    /// layer `layer`.
     pub fn start(&mut self, below: Option<u32>, level: u32, layer: usize) -> Result<(), Unknown> {
         self.limits.check()?;
         self.open_layer(layer);
@@ -149,8 +149,8 @@ impl Part {
         })
     }
 
-    /// From now on, what is stored belongs to this layer or a later one. Layers that were not
-    /// mentioned are empty.
+    /// Begins to store a layer: later configurations belong to it or a later one. Skipped layers
+    /// are empty.
     pub fn open_layer(&mut self, layer: usize) {
         while self.layers.len() <= layer {
             self.layers.push(self.store.end());
@@ -165,22 +165,27 @@ impl Part {
         self.next = self.layers[layer];
     }
 
-    /// Expands some configurations of the layer that was begun; says whether there are more.
-    pub fn expand(&mut self, layer: usize, room: SizeLimit, send: Send<'_>) -> Result<bool, Unknown> {
+    /// Expands some configurations of the current layer. Returns whether there are more.
+    pub fn expand(&mut self, layer: usize, size_limit: SizeLimit, send: Send<'_>) -> Result<bool, Unknown> {
         self.limits.check()?;
         let limits = self.limits.clone();
         let mut ticker = Ticker::new(&limits);
         let end = self.layers[layer + 1];
-        // A few batches, so that messages are received in between.
+        // After a few batches, messages are received.
         for _ in 0..8 {
-            self.expand_batch(end, room, &mut ticker)?;
+            self.expand_batch(end, size_limit, &mut ticker)?;
         }
         let more = self.next < end;
         self.send(send, !more);
         Ok(more)
     }
 
-    fn expand_batch(&mut self, end: usize, room: SizeLimit, ticker: &mut Ticker<'_>) -> Result<(), Unknown> {
+    fn expand_batch(
+        &mut self,
+        end: usize,
+        size_limit: SizeLimit,
+        ticker: &mut Ticker<'_>,
+    ) -> Result<(), Unknown> {
         self.batch.clear();
         let mut at = self.next;
         while at < end && self.batch.len() < BATCH {
@@ -201,7 +206,7 @@ impl Part {
                     bytes: 0,
                 },
             };
-            let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
+            let fired = self.steps.expand(&mut self.scratch, size_limit, &mut sink)?;
             self.batch.fired += fired;
             self.batch.occupied.count(self.scratch.config.entries.len());
             at = Store::after(at as Id, length);
@@ -216,7 +221,7 @@ impl Part {
         Ok(())
     }
 
-    /// Sends what is waiting; if not `all`, only what is worth a message.
+    /// Sends waiting configurations: all of them, or only full messages.
     fn send(&mut self, send: Send<'_>, all: bool) {
         for (to, peer) in self.peers.iter_mut().enumerate() {
             let waiting = peer.outgoing.bytes.len();
@@ -233,7 +238,7 @@ impl Part {
         }
     }
 
-    /// Stores the configurations of a message that are new, as part of this layer.
+    /// Stores the new configurations of a message, as part of this layer.
     pub fn store_all(&mut self, layer: usize, message: &[u8]) -> Result<(), Unknown> {
         self.open_layer(layer);
         let stored = self.each_received(message, |part, link, may_hit| {
@@ -246,8 +251,8 @@ impl Part {
         stored.unwrap_or_else(|Damaged| Err(damaged()))
     }
 
-    /// Stores a configuration that was packed with other numbers, if it belongs here; its id if it
-    /// is new.
+    /// Stores a configuration that was packed with other numbers, if it belongs here. Returns its
+    /// id if it is new.
     pub fn store_translated(
         &mut self,
         bytes: &[u8],
@@ -264,7 +269,7 @@ impl Part {
         Ok(self.store.insert(packed, store::hash(packed), link))
     }
 
-    /// Looks whether all configurations of a message are stored, and returns one that is not.
+    /// Returns a configuration of a message that is not stored, if there is one.
     pub fn find_missing(&mut self, message: &[u8]) -> Result<Option<Config>, Unknown> {
         let mut missing = None;
         let looked = self.each_received(message, |part, _, _| {
@@ -277,8 +282,8 @@ impl Part {
         Ok(missing)
     }
 
-    /// Calls `see` for each configuration of a message, which then is `incoming`, with its link and
-    /// whether it may hit a target.
+    /// Calls `see` for each configuration of a message, which is then in `incoming`, with its link
+    /// and whether it may hit a target.
     fn each_received(
         &mut self,
         message: &[u8],
@@ -303,13 +308,14 @@ impl Part {
         Ok(Ok(()))
     }
 
-    /// The link of a configuration.
+    /// Returns the link of a configuration.
     pub fn link(&mut self, config: &Config) -> Link {
         let unpacked = self.unpacked(config);
         self.hashes.link(&unpacked)
     }
 
-    /// Looks whether a configuration is stored, if it belongs here; if not, its owner will look.
+    /// Returns false if a configuration belongs here and is not stored; sends others to their
+    /// owners, which look them up.
     pub fn look_up(&mut self, config: &Config, send: Send<'_>) -> bool {
         self.incoming = self.unpacked(config);
         let link = self.hashes.link(&self.incoming);
@@ -323,7 +329,7 @@ impl Part {
         true
     }
 
-    /// Sends all that is waiting.
+    /// Sends all waiting messages.
     pub fn flush(&mut self, send: Send<'_>) {
         self.send(send, true);
     }
@@ -339,7 +345,7 @@ impl Part {
         unpacked
     }
 
-    /// Looks which open targets the suspects of a layer hit, and calls `hit` with the target, the
+    /// Checks which open targets the suspects of a layer hit, and calls `hit` with the target, the
     /// configuration and its link.
     pub fn judge(
         &mut self,
@@ -364,13 +370,14 @@ impl Part {
         Ok(())
     }
 
-    /// The configuration with this id, and the id after it.
+    /// Returns the configuration with this id, and the id after it.
     pub fn config(&mut self, id: Id) -> (Config, usize) {
         let length = self.incoming.read(self.store.packed(id));
         (self.steps.config(&self.incoming), Store::after(id, length))
     }
 
-    /// The first configuration of a layer with this link of which `is_it` is true, and its id.
+    /// Returns the first configuration of a layer with this link that satisfies `is_it`, and its
+    /// id.
     pub fn find(
         &mut self,
         layer: usize,
@@ -393,13 +400,12 @@ impl Part {
         None
     }
 
-    /// The link of the predecessor of `id`, unless the search started there.
+    /// Returns the link of the predecessor of `id`; `None` for initial configurations.
     pub fn predecessor(&self, id: Id) -> Option<Link> {
         self.store.parent(id)
     }
 
-    /// Hashes of the shared and of the local states that occur in configurations that were
-    /// expanded.
+    /// Returns hashes of the shared and of the local states that occur in expanded configurations.
     pub fn states_met(&self) -> [Vec<u64>; 2] {
         let shared = (0..self.steps.alone.len() as u32).filter(|&s| self.steps.alone[s as usize].is_some());
         let mut locals: Vec<u32> = self.steps.thread_states.iter().map(|t| t.local).collect();
@@ -415,12 +421,12 @@ impl Part {
 /// The first byte of a message with configurations.
 pub const CONFIGS: u8 = b'C';
 
-/// What cannot happen between processes of the same version over connections that lose nothing.
+/// A failure that cannot happen between processes of the same version over reliable connections.
 pub fn damaged() -> Unknown {
     Unknown::Inconclusive("a message from another worker is damaged".into())
 }
 
-/// Gives each successor to the worker it belongs to.
+/// Routes each successor to the worker it belongs to.
 struct Routing<'a, 'l> {
     me: usize,
     hashes: &'a Hashes,

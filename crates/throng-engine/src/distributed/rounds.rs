@@ -1,9 +1,9 @@
-//! Rounds on timely dataflow: everything that workers do together.
+//! Rounds on timely dataflow, in which workers cooperate.
 //!
-//! What a worker sends in round r arrives in round r + 1, and a worker begins with round r when
-//! timely's progress tracking says that nothing of round r can arrive any more, at any worker. It
-//! is over when no worker has anything to do and no message is on its way; that, too, is timely's
-//! to find out. The graph is one operator whose output is fed back to its input.
+//! A message sent in round r arrives in round r + 1, and a worker begins round r when timely's
+//! progress tracking reports that no message of round r can arrive any more, at any worker. The
+//! task is over when no worker has anything to do and no message is on its way; timely detects
+//! that, too. The graph is one operator whose output is fed back to its input.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,34 +13,35 @@ use timely::dataflow::operators::generic::operator::Operator;
 use timely::dataflow::operators::{Capability, ConnectLoop, Feedback, Probe};
 use timely::worker::Worker;
 
-/// Where a message goes, and what it says.
+/// The destination and the content of a message.
 type Message = (u64, Vec<u8>);
 
 /// Sends a message to a worker.
 pub type Send<'a> = &'a mut dyn FnMut(usize, Vec<u8>);
 
-/// What comes after a turn of work.
+/// The result of a turn of work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// There is more to do in this round.
     More,
-    /// There is something to do in the next one, whether messages arrive or not.
+    /// There is work in the next round, whether messages arrive or not.
     Next,
-    /// There is nothing to do unless messages arrive.
+    /// There is no work unless messages arrive.
     Done,
 }
 
 /// One worker's part in a common task.
 pub trait Task {
-    /// A message of this round; rounds before it are over everywhere, except perhaps the last.
+    /// Receives a message of this round; earlier rounds are over everywhere, except perhaps the
+    /// last.
     fn receive(&mut self, round: u64, message: &[u8]);
 
-    /// All messages of this round have been received. Works for a short while. Round 0 comes
-    /// without messages.
+    /// Works for a short while, after all messages of this round have been received. Round 0 has no
+    /// messages.
     fn work(&mut self, round: u64, send: Send<'_>) -> Turn;
 }
 
-/// Does a task together with the other workers, and gives it back when it is over everywhere.
+/// Performs a task together with the other workers, and returns it when it is over everywhere.
 pub fn run<T: Task + 'static>(worker: &mut Worker, task: T) -> T {
     let shared = Rc::new(RefCell::new(Some(task)));
     let inside = shared.clone();
@@ -49,7 +50,7 @@ pub fn run<T: Task + 'static>(worker: &mut Worker, task: T) -> T {
         let to = Exchange::new(|message: &Message| message.0);
         let stream = cycle.unary_frontier(to, "rounds", |first, info| {
             let activator = scope.activator_for(info.address);
-            // The rounds in which there is something to do.
+            // The rounds in which there is work.
             let mut due: Vec<Capability<u64>> = vec![first];
             move |(input, frontier), output| {
                 let mut inside = inside.borrow_mut();
@@ -76,8 +77,7 @@ pub fn run<T: Task + 'static>(worker: &mut Worker, task: T) -> T {
                 if turn == Turn::Next && !due.iter().any(|d| *d.time() == round + 1) {
                     due.insert(0, now.delayed(&(round + 1)));
                 }
-                // Timely calls again when the frontier moves; only for what is ready now it would
-                // not.
+                // Timely calls again when the frontier moves, but not for work that is ready now.
                 if due.first().is_some_and(|d| !frontier.less_equal(d.time())) {
                     activator.activate();
                 }
@@ -92,7 +92,7 @@ pub fn run<T: Task + 'static>(worker: &mut Worker, task: T) -> T {
     task.expect("the task comes back")
 }
 
-/// Lets every worker know what each has to say, by their numbers.
+/// Exchanges data: returns what each worker contributed, by worker number.
 pub fn gather(worker: &mut Worker, mine: Vec<u8>) -> Vec<Vec<u8>> {
     let (me, workers) = (worker.index(), worker.peers());
     run(worker, Gathering { me, mine, all: vec![Vec::new(); workers] }).all

@@ -1,15 +1,15 @@
 //! The state of a search between two layers, in parts, so that it can be resumed by the same or
 //! another number of workers.
 //!
-//! Worker 0 decides when. What it says arrives at all workers before the next round, so they all
-//! write the same layers; and when all have written, it lets the keeper know that this is the state
-//! to resume from. A state is written in no other moment: what was found since is found again.
+//! Worker 0 decides when to save. Its message arrives at all workers before the next round, so they
+//! all save the same layers; when all have done so, it tells the keeper to resume from this state.
+//! States are saved only between layers: whatever is found later is found again.
 //!
-//! Nothing in a part depends on who wrote it: states are written as bytes that mean the same
-//! everywhere, and predecessors are links, not places. To resume, every worker reads all parts,
-//! layer by layer, and stores what belongs to it.
+//! A part does not depend on its writer: states are written as bytes that mean the same everywhere,
+//! and predecessors are links, not places. To resume, every worker reads all parts, layer by layer,
+//! and stores what belongs to it.
 
-use super::climb::Place;
+use super::climb::Position;
 use super::part::Part;
 use super::wire::{Damaged, Known, Translation, number, read_config, write_bytes, write_config};
 use crate::Occupied;
@@ -17,32 +17,32 @@ use crate::explicit::pack::put;
 use crate::explicit::store::{Id, UNIT};
 use throng_model::verdict::Unknown;
 
-/// Fills a block of bytes from a file; says whether there were so many.
+/// Fills a block of bytes from a file; returns whether there were enough.
 pub type Fill = Box<dyn FnMut(&mut [u8]) -> bool>;
 
-/// Takes bytes.
+/// Consumes bytes.
 pub type Take<'a> = &'a mut dyn FnMut(&[u8]);
 
-/// Keeps the parts of a state.
+/// Stores the parts of a state.
 pub trait Parts: Send + Sync {
-    /// Whether it is time to write the state; worker 0 asks.
+    /// Returns whether the next state is due; worker 0 asks.
     fn is_due(&self) -> bool;
 
-    /// Writes the part of a worker of the state with this number; says whether that worked.
+    /// Writes a worker's part of the state with this number; returns whether that succeeded.
     fn write(&self, state: u64, worker: usize, content: &dyn Fn(Take<'_>)) -> bool;
 
-    /// All workers have written their part of this state: resume from it. Earlier ones are not
+    /// Marks a state as complete: all workers have written their parts, and earlier states are not
     /// needed any more.
     fn complete(&self, state: u64, workers: usize);
 
-    /// The state to resume from, and how many parts it has, if there is one.
+    /// Returns the state to resume from and its number of parts, if there is one.
     fn latest(&self) -> Option<(u64, usize)>;
 
-    /// Reads a part, which has been checked to be as it was written.
+    /// Opens a part, whose integrity has been checked.
     fn open(&self, state: u64, worker: usize) -> Option<Fill>;
 }
 
-/// Why a state cannot be resumed from.
+/// Returns the reason for a state that cannot be resumed.
 pub fn unusable() -> Unknown {
     Unknown::Inconclusive(
         "the checkpoint is damaged, or not the same for all processes; remove it to start anew".into(),
@@ -51,10 +51,10 @@ pub fn unusable() -> Unknown {
 
 impl Part {
     /// Writes this part of the state before `layer`, which is complete, is expanded.
-    pub fn save(&self, place: &Place, layer: usize, file: Take<'_>) {
+    pub fn save(&self, position: &Position, layer: usize, file: Take<'_>) {
         let model = &*self.problem.model;
         let mut out = Vec::new();
-        place.write(model, &mut out);
+        position.write(model, &mut out);
         put(&mut out, layer as u64);
         put(&mut out, self.fired);
         let Occupied { sum, configurations, most } = self.occupied;
@@ -76,8 +76,13 @@ impl Part {
         }
     }
 
-    /// Resumes from a state; returns its place and the layer to expand next.
-    pub fn resume(&mut self, parts: &dyn Parts, state: u64, count: usize) -> Result<(Place, usize), Unknown> {
+    /// Resumes from a state. Returns its position and the layer to expand next.
+    pub fn resume(
+        &mut self,
+        parts: &dyn Parts,
+        state: u64,
+        count: usize,
+    ) -> Result<(Position, usize), Unknown> {
         self.read_parts(parts, state, count).unwrap_or(Err(unusable()))
     }
 
@@ -86,7 +91,7 @@ impl Part {
         parts: &dyn Parts,
         state: u64,
         count: usize,
-    ) -> Result<Result<(Place, usize), Unknown>, Damaged> {
+    ) -> Result<Result<(Position, usize), Unknown>, Damaged> {
         let problem = self.problem.clone();
         let model = &*problem.model;
         let mut files = Vec::new();
@@ -95,7 +100,7 @@ impl Part {
             let mut file = parts.open(state, worker).ok_or(Damaged)?;
             let head = block(&mut file)?;
             let mut at = 0;
-            let place = Place::read(model, &head, &mut at)?;
+            let position = Position::read(model, &head, &mut at)?;
             let layer = number(&head, &mut at)? as usize;
             let fired = number(&head, &mut at)?;
             let mut occupied = || number(&head, &mut at);
@@ -103,7 +108,7 @@ impl Part {
             let met = [hashes(&head, &mut at)?, hashes(&head, &mut at)?];
             let pruned = number(&head, &mut at)?.checked_sub(1).map(|n| n as u32);
             self.pruned = [self.pruned, pruned].into_iter().flatten().min();
-            // What was counted by one worker then is counted by one worker now.
+            // Each earlier worker's counts are added to those of one present worker.
             if worker % self.workers == self.me {
                 self.fired += fired;
                 self.occupied.add(occupied);
@@ -111,12 +116,12 @@ impl Part {
             }
             let mut translation = Translation::default();
             translation.read_new(model, &mut self.steps, &head, &mut at)?;
-            if found.get_or_insert((place.clone(), layer)) != &(place, layer) {
+            if found.get_or_insert((position.clone(), layer)) != &(position, layer) {
                 return Err(Damaged);
             }
             files.push((file, translation));
         }
-        let (place, last) = found.ok_or(Damaged)?;
+        let (position, last) = found.ok_or(Damaged)?;
         for layer in 0..=last {
             self.open_layer(layer);
             for (file, translation) in &mut files {
@@ -126,11 +131,11 @@ impl Part {
                 }
             }
         }
-        Ok(Ok((place, last)))
+        Ok(Ok((position, last)))
     }
 
-    /// Stores the records of a layer that belong here; those of the last layer have not been looked
-    /// at.
+    /// Stores the records of a layer that belong here. Those of the last layer have not been
+    /// checked for hits.
     fn store_records(
         &mut self,
         records: &[u8],
@@ -150,7 +155,7 @@ impl Part {
         Ok(Ok(()))
     }
 
-    /// The records of each layer up to `layer`, as blocks.
+    /// Returns the records of each layer up to `layer`, as blocks.
     fn layer_blocks(&self, layer: usize) -> impl Iterator<Item = &[u8]> {
         let bound = |i: usize| self.layers.get(i).copied().unwrap_or(self.store.end());
         (0..=layer).map(move |i| self.store.records_in(bound(i)..bound(i + 1)))
@@ -181,7 +186,7 @@ fn block(file: &mut Fill) -> Result<Vec<u8>, Damaged> {
         }
     }
     let mut bytes = Vec::new();
-    // A length that is wrong is found out before much memory is taken for it.
+    // Reading in pieces detects a wrong length before much memory is allocated for it.
     while (bytes.len() as u64) < length {
         let (read, next) = (bytes.len(), (length - bytes.len() as u64).min(1 << 20));
         bytes.resize(read + next as usize, 0);
@@ -192,7 +197,7 @@ fn block(file: &mut Fill) -> Result<Vec<u8>, Damaged> {
     Ok(bytes)
 }
 
-impl Place {
+impl Position {
     fn write(&self, model: &dyn throng_model::Model, out: &mut Vec<u8>) {
         put(out, self.level.into());
         put(out, self.below.map_or(0, |n| u64::from(n) + 1));
@@ -206,7 +211,7 @@ impl Place {
         }
     }
 
-    fn read(model: &dyn throng_model::Model, bytes: &[u8], at: &mut usize) -> Result<Place, Damaged> {
+    fn read(model: &dyn throng_model::Model, bytes: &[u8], at: &mut usize) -> Result<Position, Damaged> {
         let small = |n: u64| u32::try_from(n).map_err(|_| Damaged);
         let option = |n: u64| n.checked_sub(1).map(small).transpose();
         let level = small(number(bytes, at)?)?;
@@ -219,6 +224,6 @@ impl Place {
             let configs = (0..count).map(|_| read_config(model, bytes, at)).collect::<Result<Vec<_>, _>>()?;
             runs.push(Some(configs).filter(|configs| !configs.is_empty()));
         }
-        Ok(Place { level, below, configurations, complete_up_to, runs })
+        Ok(Position { level, below, configurations, complete_up_to, runs })
     }
 }

@@ -1,5 +1,5 @@
-//! The run to a hit, collected backwards: the worker that keeps a configuration looks for it by its
-//! link, adds it, and passes the run on to the worker that keeps the one before.
+//! The run to a hit, collected backwards: the worker that stores a configuration finds it by its
+//! link, adds it, and passes the run on to the worker that stores its predecessor.
 
 use super::explore::Hit;
 use super::part::Part;
@@ -17,23 +17,23 @@ struct Chain {
     target: usize,
     /// The layer of the configuration that was added last.
     layer: usize,
-    /// The link of the one before; none if the run is complete.
+    /// The link of its predecessor; `None` if the run is complete.
     link: Option<Link>,
     configs: Vec<Config>,
 }
 
 /// Collects runs.
 pub struct Tracing {
-    /// What this worker keeps.
+    /// This worker's configurations.
     pub part: Part,
-    /// The configurations of each run, from its start; none if a predecessor is missing.
+    /// The configurations of each run, from its start; `None` if a predecessor is missing.
     pub found: Vec<(usize, Option<Vec<Config>>)>,
     hits: Vec<Hit>,
     inbox: Vec<Chain>,
 }
 
 impl Tracing {
-    /// Collects the runs to these hits.
+    /// Prepares to collect the runs to these hits.
     pub fn new(part: Part, hits: Vec<Hit>) -> Tracing {
         Tracing { part, found: Vec::new(), hits, inbox: Vec::new() }
     }
@@ -60,7 +60,7 @@ impl Tracing {
         Ok(Chain { target, layer, link, configs: configs.collect::<Result<_, Damaged>>()? })
     }
 
-    /// Adds the configuration before.
+    /// Adds the predecessor.
     fn extend(&mut self, mut chain: Chain) -> Chain {
         let problem = self.part.problem.clone();
         let leads = |config: &Config| {
@@ -74,7 +74,7 @@ impl Tracing {
                 chain.layer -= 1;
                 chain.link = self.part.predecessor(id);
             }
-            // Without configurations: it could not be completed.
+            // A chain without configurations says that the run could not be completed.
             None => (chain.link, chain.configs) = (None, Vec::new()),
         }
         chain
@@ -89,7 +89,7 @@ impl Task for Tracing {
                 chain.configs.reverse();
                 self.found.push((chain.target, Some(chain.configs).filter(|configs| !configs.is_empty())));
             }
-            // The run stays missing, and that is noticed.
+            // The run stays missing, which is detected later.
             (_, Err(Damaged)) => {}
         }
     }

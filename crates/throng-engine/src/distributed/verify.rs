@@ -1,6 +1,6 @@
-//! A closed set is checked where it is: each worker goes through its part by the rule of
-//! [`throng_check::rules::part`], and the worker that keeps a configuration that the rule names
-//! looks it up.
+//! Distributed check of a closed set: each worker checks its part by the rule of
+//! [`throng_check::rules::part`], and looks up the configurations of its part that the rule at any
+//! worker requires.
 
 use super::part::Part;
 use super::rounds::{Send, Task, Turn};
@@ -11,24 +11,24 @@ use throng_check::rules::part::PartRule;
 use throng_model::Config;
 use throng_model::limits::{Limits, Ticker};
 
-/// Members between two looks at messages.
+/// Number of members between two checks for messages.
 const TURN: usize = 512;
 
 /// Checks one part of a set.
 pub struct Verifying {
-    /// What this worker keeps.
+    /// This worker's configurations.
     pub part: Part,
-    /// What is wrong with it, if anything is.
+    /// The flaw of its part, if there is one.
     pub flaw: Option<Flaw>,
     rule: PartRule,
-    /// The targets that are said to be out of reach.
+    /// The targets that are claimed to be unreachable.
     targets: Vec<usize>,
     limits: Limits,
     at: usize,
 }
 
 impl Verifying {
-    /// Checks that the set hits none of these targets.
+    /// Prepares to check that the set hits none of these targets.
     pub fn new(part: Part, targets: Vec<usize>, limits: Limits) -> Verifying {
         Verifying { rule: PartRule::new(part.problem.clone()), part, flaw: None, targets, limits, at: 0 }
     }
@@ -44,7 +44,7 @@ impl Verifying {
         let me = part.me;
         rule.starts(&mut |config| {
             ticker.tick()?;
-            // Every worker names all of them; one of them has to look.
+            // Every worker lists all of these configurations; its owner looks each of them up.
             if owner(part.link(&config), part.workers) == me && !part.look_up(&config, send) {
                 return Err(Flaw::InitialMissing(config.describe(&*problem.model)));
             }

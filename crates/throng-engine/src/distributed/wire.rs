@@ -1,29 +1,29 @@
-//! How workers name states to each other.
+//! The encoding of states in messages between workers.
 //!
 //! Every worker numbers the states that it meets, as `explicit` does, and packs configurations over
-//! its own numbers. What is sent is packed with the numbers of the sender; a message begins with
-//! what those of them mean that the receiver has not been told yet. Messages from one worker to
-//! another arrive in the order in which they were sent; that is checked, as a number that means
-//! something else would be a wrong configuration.
+//! its own numbers. Messages are packed with the numbers of the sender; a message begins with the
+//! meaning of those that are new to the receiver. Messages from one worker to another arrive in the
+//! order in which they were sent; that is checked, because a wrong meaning of a number would result
+//! in a wrong configuration.
 //!
-//! Where a configuration belongs depends on what its states mean, not on numbers, so all workers
-//! agree on it: a hash of the states, added up over all threads.
+//! The owner of a configuration depends on what its states mean, not on numbers, so all workers
+//! agree on it: it is a hash of the states, summed over all threads.
 
 use crate::explicit::pack::{self, Unpacked, checked_get, put};
 use crate::explicit::steps::Steps;
 use crate::explicit::store::{Id, ROOT};
 use throng_model::{Config, Local, Model, Shared};
 
-/// A configuration's *link*: the upper half of its hash. It says which worker the configuration
-/// belongs to, and is what successors keep of it.
+/// A configuration's *link*: the upper half of its hash. It determines the worker that the
+/// configuration belongs to, and successors store it.
 pub type Link = Id;
 
-/// The worker that keeps a configuration with this link.
+/// Returns the worker that stores a configuration with this link.
 pub fn owner(link: Link, workers: usize) -> usize {
     ((u64::from(link) * workers as u64) >> 32) as usize
 }
 
-/// A message, or a file, is not what it should be.
+/// A message or a file is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
@@ -35,7 +35,7 @@ pub struct Hashes {
 }
 
 impl Hashes {
-    /// Hashes the states that are new.
+    /// Hashes the new states.
     pub fn extend(&mut self, model: &dyn Model, steps: &Steps) {
         let (shared, locals) = (steps.listing.shared.values(), steps.listing.locals.values());
         if self.shared.len() < shared.len() {
@@ -48,34 +48,34 @@ impl Hashes {
         }
     }
 
-    /// The link of a configuration, whose states are known here.
+    /// Returns the link of a configuration, whose states are known here.
     pub fn link(&self, config: &Unpacked) -> Link {
         let threads = config.entries.iter().map(|&(l, n)| self.locals[l as usize].wrapping_mul(n.into()));
         let sum = threads.fold(self.shared[config.shared as usize], u64::wrapping_add);
         ((mixed(sum) >> 32) as Link).min(ROOT - 1)
     }
 
-    /// What the shared and the local states with these numbers hash to.
+    /// Returns the hashes of the shared and the local states with these numbers.
     pub fn of(&self, shared: impl Iterator<Item = u32>, locals: impl Iterator<Item = u32>) -> [Vec<u64>; 2] {
         [shared.map(|s| self.shared[s as usize]).collect(), locals.map(|l| self.locals[l as usize]).collect()]
     }
 }
 
-/// FNV-1a, mixed: the same on every machine.
+/// Hashes by FNV-1a with a final mix: the same on every machine.
 fn hash(kind: u64, bytes: &[u8]) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ kind;
     mixed(bytes.iter().fold(start, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)))
 }
 
-/// The finaliser of SplitMix64: every bit depends on all others.
+/// Applies the finaliser of SplitMix64: every bit depends on all others.
 fn mixed(mut h: u64) -> u64 {
     h = (h ^ h >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     h = (h ^ h >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     h ^ h >> 31
 }
 
-/// A shared state as bytes that every process reads alike. Models that have none are only searched
-/// in one process.
+/// Returns a shared state as bytes that every process reads alike. Models without such bytes are
+/// only searched in one process.
 fn shared_bytes(model: &dyn Model, s: Shared) -> Vec<u8> {
     model.persist().map_or_else(|| s.0.to_le_bytes().into(), |p| p.shared_bytes(s))
 }
@@ -94,7 +94,7 @@ fn local_of(model: &dyn Model, bytes: &[u8]) -> Option<Local> {
     model.persist().map_or_else(word, |p| p.local_of(bytes))
 }
 
-/// How many of this worker's numbers another one knows.
+/// The number of this worker's state numbers that another worker knows.
 #[derive(Clone, Copy, Default)]
 pub struct Known {
     shared: usize,
@@ -102,7 +102,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Writes what the numbers mean that are new since the last time.
+    /// Writes the meaning of the numbers that are new since the last time.
     pub fn write_new(&mut self, model: &dyn Model, steps: &Steps, out: &mut Vec<u8>) {
         let (shared, locals) = (steps.listing.shared.values(), steps.listing.locals.values());
         let new = shared[self.shared..].iter().map(|&s| shared_bytes(model, s));
@@ -119,13 +119,13 @@ fn write_list(first: usize, count: usize, items: impl Iterator<Item = Vec<u8>>, 
     items.for_each(|item| write_bytes(&item, out));
 }
 
-/// Writes bytes and how many there are.
+/// Writes bytes after their number.
 pub fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     put(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Reads what [`write_bytes`] wrote.
+/// Reads the output of [`write_bytes`].
 pub fn read_bytes<'a>(bytes: &'a [u8], at: &mut usize) -> Result<&'a [u8], Damaged> {
     let length = number(bytes, at)?;
     let end = at.checked_add(length as usize).filter(|&end| end <= bytes.len()).ok_or(Damaged)?;
@@ -139,7 +139,7 @@ pub fn number(bytes: &[u8], at: &mut usize) -> Result<u64, Damaged> {
     checked_get(bytes, at).ok_or(Damaged)
 }
 
-/// What another worker's numbers are here.
+/// Another worker's numbers, translated to those of this worker.
 #[derive(Default)]
 pub struct Translation {
     shared: Vec<u32>,
@@ -147,7 +147,7 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// Reads what new numbers mean.
+    /// Reads the meaning of new numbers.
     pub fn read_new(
         &mut self,
         model: &dyn Model,
@@ -166,7 +166,7 @@ impl Translation {
         Ok(())
     }
 
-    /// Reads a packed configuration; its numbers are then those of this worker.
+    /// Reads a packed configuration, translated to the numbers of this worker.
     pub fn read(&self, bytes: &[u8], at: &mut usize, config: &mut Unpacked) -> Result<(), Damaged> {
         let rest = bytes.get(*at..).ok_or(Damaged)?;
         let length = pack::checked_length(rest, self.shared.len(), self.locals.len());
@@ -186,7 +186,7 @@ fn begin_list(expected: usize, bytes: &[u8], at: &mut usize) -> Result<u64, Dama
     number(bytes, at)
 }
 
-/// Writes a configuration by itself.
+/// Writes a configuration without reference to numbers.
 pub fn write_config(model: &dyn Model, config: &Config, out: &mut Vec<u8>) {
     write_bytes(&shared_bytes(model, config.shared), out);
     put(out, config.threads.entries().len() as u64);
@@ -196,7 +196,7 @@ pub fn write_config(model: &dyn Model, config: &Config, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a configuration that was written by itself.
+/// Reads the output of [`write_config`].
 pub fn read_config(model: &dyn Model, bytes: &[u8], at: &mut usize) -> Result<Config, Damaged> {
     let shared = shared_of(model, read_bytes(bytes, at)?).ok_or(Damaged)?;
     let entries = (0..number(bytes, at)?).map(|_| {

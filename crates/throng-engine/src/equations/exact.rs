@@ -1,6 +1,7 @@
-//! From floating point to integers. The result is a candidate that is checked exactly elsewhere.
+//! Conversion from floating point to integers. The results are candidates that are checked exactly
+//! elsewhere.
 
-/// Candidates for the smallest integer vector proportional to `numbers`, best first.
+/// Returns candidates for the smallest integer vector proportional to `numbers`, best first.
 pub fn vectors(numbers: &[f64]) -> impl Iterator<Item = Vec<i64>> {
     let smallest = numbers.iter().map(|n| n.abs()).filter(|&n| n > EPSILON).fold(f64::INFINITY, f64::min);
     let multiples = (1..=MULTIPLES).map(move |k| f64::from(k) / smallest.min(1.0));
@@ -14,10 +15,11 @@ pub fn vectors(numbers: &[f64]) -> impl Iterator<Item = Vec<i64>> {
     })
 }
 
-/// Numbers below this are taken for zero.
+/// Numbers below this count as zero.
 const EPSILON: f64 = 1e-7;
 
-/// Numbers are rarely multiples of the smallest one, but nearly always of a small part of it.
+/// Maximum factor of the smallest number: numbers are rarely multiples of it, but nearly always of
+/// a small part of it.
 const MULTIPLES: u32 = 60;
 
 fn scaled(numbers: &[f64], factor: f64) -> Option<Vec<i64>> {
@@ -26,7 +28,7 @@ fn scaled(numbers: &[f64], factor: f64) -> Option<Vec<i64>> {
     numbers.iter().map(round).collect()
 }
 
-/// A common denominator of all numbers, each taken for the simplest fraction nearby.
+/// Returns a common denominator of all numbers, each rounded to the simplest fraction nearby.
 fn common_denominator(numbers: &[f64]) -> Option<u64> {
     numbers.iter().try_fold(1u64, |common, &n| {
         let d = denominator(n)?;
@@ -35,7 +37,8 @@ fn common_denominator(numbers: &[f64]) -> Option<u64> {
     })
 }
 
-/// The denominator of the first convergent of the continued fraction of `n` that is close enough.
+/// Returns the denominator of the first sufficiently close convergent of the continued fraction of
+/// `n`.
 fn denominator(n: f64) -> Option<u64> {
     let (mut before, mut now) = (0u64, 1u64);
     let mut rest = n.abs();

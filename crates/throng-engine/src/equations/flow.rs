@@ -1,14 +1,13 @@
-//! The equations themselves, in integers: how many threads must start, and how many be created, at
-//! least (TSE, section 5).
+//! The equations in integers: the least numbers of initial and of created threads (TSE, section 5).
 //!
 //! A solution says how often each step is taken. If its steps are not connected (a cycle of shared
 //! states that the rest never enters, or a step that keeps such a shared state), no run takes them
-//! (C_C). Instead of the paper's quadratic encoding, that is demanded only where a solution
-//! violates it: a thread that takes a step within those shared states has entered them.
+//! (C_C). Instead of the paper's quadratic encoding, the constraint is added only where a solution
+//! violates it: a thread that takes a step within those shared states must have entered them.
 //!
-//! Steps that keep the shared state and otherwise do the same are one unknown, whatever that shared
-//! state is: for flow they are the same. They are connected with the others if one of their shared
-//! states is.
+//! Steps that keep the shared state and have the same effect share one unknown, whatever that
+//! shared state is: flow does not distinguish them. They are connected with the others if one of
+//! their shared states is.
 
 use std::collections::BTreeSet;
 
@@ -23,24 +22,24 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Initial, Problem};
 use throng_model::verdict::Unknown;
 
-/// More ways to start and to end than this are not looked at.
+/// Maximum number of pairs of an initial family and a bad configuration.
 const MOST_PAIRS: usize = 16;
 
-/// Cuts before a solution is taken as it is. They rarely change how many threads are needed
-/// (`bench/any`), and each is another integer program.
+/// Maximum number of cuts before a solution is accepted. They rarely change the number of threads
+/// (`bench/any`), and each costs another integer program.
 const MOST_CUTS: usize = 4;
 
-/// Slices of time after which no more integer programs are solved for one target: to search with
-/// too few threads first then costs less.
+/// Budget of integer programs for one target in slices of time; beyond it, starting the search with
+/// too few threads is cheaper.
 pub(super) const PATIENCE: u32 = 30;
 
-/// How often steps within a set of shared states may be taken for each time it is entered. Too
-/// small a number would only make the answer larger.
+/// Maximum number of steps within a set of shared states for each time it is entered. Too small a
+/// number could only make the answer larger.
 const ROUNDS: f64 = 1e4;
 
 impl Equations {
-    /// The least number of threads with which the equations for `bad` have a solution; `None` if
-    /// none was found, whatever the way to start and to end.
+    /// Returns the least number of threads with which the equations for `bad` have a solution;
+    /// `None` if none was found for any start and end.
     pub fn least_threads(
         &self,
         problem: &Problem,
@@ -55,7 +54,7 @@ impl Equations {
         let mut least: Option<u32> = None;
         for (i, (family, (end, threads))) in pairs.enumerate() {
             if i == MOST_PAIRS {
-                // Nothing is known about the others.
+                // Nothing is known about the other pairs.
                 return Ok(least.or(problem.initial.iter().map(|f| f.threads.size().max(1)).min()));
             }
             let Some(&end) = self.shared.get(end) else { continue };
@@ -70,12 +69,12 @@ impl Equations {
     }
 }
 
-/// The equations for one way to start and one to end.
+/// The equations for one start and one end.
 struct Flow<'a> {
     equations: &'a Equations,
     family: &'a Initial,
     end: u32,
-    /// The columns of which there must be so many threads at the end.
+    /// Columns with the number of threads required in them at the end.
     wanted: &'a [(Vec<u32>, u32)],
 }
 
@@ -98,8 +97,8 @@ impl Flow<'_> {
                     statistics.ruled_out += u64::from(uncut.is_some());
                     return Ok(None);
                 }
-                // Then no more is known than before the cuts, and at first one has to begin with
-                // the fewest.
+                // The cuts are then no help; and before the first cut, the search has to begin with
+                // the fewest threads.
                 Err(NoSolution::TooHard) => {
                     statistics.too_hard += 1;
                     return Ok(uncut.or(Some(self.family.threads.size().max(1))));
@@ -117,7 +116,7 @@ impl Flow<'_> {
         }
     }
 
-    /// The least number of threads, and how often each step is taken.
+    /// Returns the least number of threads, and how often each step is taken.
     fn solve(
         &self,
         cuts: &[BTreeSet<u32>],
@@ -126,7 +125,7 @@ impl Flow<'_> {
     ) -> Result<Result<(u32, Vec<f64>), NoSolution>, Unknown> {
         let equations = self.equations;
         let mut ilp = microlp::Problem::new(OptimizationDirection::Minimize);
-        // A step costs next to nothing, so that nothing is done in vain.
+        // A step has a small cost, so that solutions have no useless ones.
         let step = |spawns: u32| f64::from(spawns) + 1e-4;
         let taken: Vec<Variable> =
             equations.rows.iter().map(|row| ilp.add_integer_var(step(row.spawns), (0, i32::MAX))).collect();
@@ -166,7 +165,7 @@ impl Flow<'_> {
                     *sum.entry(x).or_default() += change;
                 }
             }
-            // Where any number may start there are enough.
+            // If any number of threads may start there, there are always enough.
             let any = self.family.any.iter().any(|l| columns.contains(&equations.locals[l]));
             if !any {
                 let mut sum: Vec<(Variable, f64)> = sum.into_iter().filter(|e| e.1 != 0.0).collect();
@@ -198,7 +197,8 @@ impl Flow<'_> {
         Ok(Ok((total as u32, counts)))
     }
 
-    /// Shared states within which steps are taken, but that are not connected with the first one.
+    /// Returns shared states within which steps are taken, but that are not connected with the
+    /// initial one.
     fn apart(&self, taken: &[f64]) -> Option<BTreeSet<u32>> {
         let rows: Vec<&Row> =
             taken.iter().zip(&self.equations.rows).filter(|(x, _)| **x > 0.5).map(|(_, row)| row).collect();
@@ -218,7 +218,7 @@ impl Flow<'_> {
     }
 }
 
-/// Adds what is connected with a set.
+/// Adds everything that is connected with a set.
 fn grow(set: &mut BTreeSet<u32>, moves: &[(u32, u32)]) {
     loop {
         let before = set.len();

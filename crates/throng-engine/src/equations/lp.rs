@@ -1,7 +1,7 @@
 //! The equations as a linear program, in floating point.
 //!
-//! What is solved is the dual, whose solutions are the evidence: variables are numbers for states,
-//! every possible step gives a row.
+//! The dual is solved, whose solutions are the evidence: variables are weights of states, and every
+//! possible step gives a row.
 
 use std::time::Duration;
 
@@ -14,20 +14,20 @@ use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Vector};
 use throng_model::{Config, Local, OMEGA, Shared, Step};
 
-/// How much something changes the number of a state: column and coefficient, sorted, none zero.
+/// The changes of the numbers of states: column and coefficient, sorted, without zeros.
 type Change = Vec<(u32, i32)>;
 
-/// What a possible step does, as far as equations know.
+/// The effect of a possible step in the equations.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Row {
-    /// What it changes.
+    /// The changes of the numbers of states.
     pub change: Change,
-    /// How many threads it creates.
+    /// The number of threads created.
     pub spawns: u32,
     /// The columns of its shared states, if they differ.
     pub shared: Option<(u32, u32)>,
-    /// The columns of the shared states that it can keep: equations about flow do not see the
-    /// difference, connectivity does.
+    /// The columns of the shared states that it can keep: equations of flow do not distinguish
+    /// them, but connectivity does.
     pub keeps: Vec<u32>,
 }
 
@@ -35,18 +35,18 @@ pub(super) struct Row {
 pub struct Equations {
     pub(super) shared: FxHashMap<Shared, u32>,
     pub(super) locals: FxHashMap<Local, u32>,
-    /// The states in the order of their columns: shared ones first.
+    /// The states in the order of their columns, shared ones first.
     pub(super) shared_states: Vec<Shared>,
     local_states: Vec<Local>,
-    /// What the possible steps do, each once.
+    /// The effects of the possible steps, each once.
     pub(super) rows: Vec<Row>,
 }
 
-/// How long the solver works before limits are looked at again.
+/// Time that the solver works before limits are checked again.
 const SLICE: Duration = Duration::from_millis(50);
 
 impl Equations {
-    /// The equations over the steps that are possible.
+    /// Builds the equations over the possible steps.
     pub fn new(problem: &Problem, facts: &Facts) -> Equations {
         let (mut shared, mut locals): (Vec<Shared>, Vec<Local>) = (Vec::new(), Vec::new());
         for (s, there) in facts.singles() {
@@ -104,7 +104,7 @@ impl Equations {
         Row { change: summed(row), spawns: step.spawn.size(), shared, keeps }
     }
 
-    /// A bystander's part in a step from `shared`.
+    /// Returns the effect on a bystander of a step from `shared`.
     fn moves(&self, shared: Shared, before: Local, after: Local) -> Row {
         let column = |l| self.locals.get(&l).copied();
         let ends = [(column(before), -1), (column(after), 1)];
@@ -121,7 +121,7 @@ impl Equations {
         self.shared_states.len() + self.local_states.len()
     }
 
-    /// Numbers for the states, in the order of the columns, as a vector.
+    /// Returns the vector of these weights, which are in the order of the columns.
     pub fn vector(&self, numbers: &[i64]) -> Vector {
         let (shared, locals) = numbers.split_at(self.shared_states.len());
         let nonzero = |&(_, n): &(_, i64)| n != 0;
@@ -137,8 +137,8 @@ impl Equations {
         }
     }
 
-    /// Numbers for the states that no step increases, with sum at most 0 at the start and at least
-    /// 1 wherever `bad` is covered; `None` if there are none.
+    /// Returns weights that no step increases, with sum at most 0 at the start and at least 1
+    /// wherever `bad` is covered; `None` if there are none.
     pub fn certificate(
         &self,
         problem: &Problem,
@@ -151,8 +151,8 @@ impl Equations {
         self.wall(problem, facts, bad, &starts, limits)
     }
 
-    /// As [`Equations::certificate`], with other starts; any number of threads may be where any
-    /// number may start.
+    /// Does as [`Equations::certificate`], with other starts; where any number may start, the
+    /// number of threads is unbounded.
     fn wall(
         &self,
         problem: &Problem,
@@ -175,9 +175,9 @@ impl Equations {
         Ok(solved.ok().map(|s| columns.iter().map(|&column| s.var_value(column)).collect()))
     }
 
-    /// Numbers for the states, some of them negative, that no step increases, with sum at most 0 at
-    /// the start, at least 1 in shared state `s` with a thread at `l`, and not negative for
-    /// `others`; `None` if there are none.
+    /// Returns weights, some of them negative, that no step increases, with sum at most 0 at the
+    /// start, at least 1 in shared state `s` with a thread at `l`, and not negative for `others`;
+    /// `None` if there are none.
     pub fn without_movers(
         &self,
         problem: &Problem,
@@ -186,7 +186,7 @@ impl Equations {
         others: &[Local],
         limits: &Limits,
     ) -> Result<Option<Vec<f64>>, Unknown> {
-        // Wide enough for what programs count, and the solver never runs away.
+        // It is large enough for the counts of programs, and keeps the problem bounded.
         const MOST: f64 = 1000.0;
         let mut lp = microlp::Problem::new(OptimizationDirection::Minimize);
         let unbounded: FxHashSet<Local> =
@@ -199,7 +199,7 @@ impl Equations {
             // Any number of threads may start there.
             lp.add_var(0.0, (least, if unbounded.contains(l) { 0.0 } else { MOST }))
         }));
-        // Small numbers are for people.
+        // People prefer small numbers.
         for &column in &columns {
             let size = lp.add_var(1.0, (0.0, MOST));
             lp.add_constraint([(size, 1.0), (column, -1.0)], ComparisonOp::Ge, 0.0);
@@ -217,7 +217,8 @@ impl Equations {
         Ok(solved.ok().map(|s| columns.iter().map(|&column| s.var_value(column)).collect()))
     }
 
-    /// How far it is from `from` to `goal` at least, and from everywhere else.
+    /// Returns weights that give the best lower bound of the steps from `from` to `goal`, and lower
+    /// bounds from everywhere else.
     pub fn bearings(
         &self,
         problem: &Problem,
@@ -229,7 +230,7 @@ impl Equations {
         let mut lp = microlp::Problem::new(OptimizationDirection::Maximize);
         let columns = self.variables(&mut lp, problem, 0.0);
         self.each_row(&mut lp, &columns, 1.0);
-        // Only differences count, so the sum here may as well be 0.
+        // Only differences matter, so the sum here can be fixed to 0.
         lp.add_constraint(self.value(&columns, from), ComparisonOp::Eq, 0.0);
         let there = lp.add_var(1.0, (0.0, f64::INFINITY));
         for mut terms in self.goal(&mut lp, &columns, facts, goal) {
@@ -240,7 +241,7 @@ impl Equations {
         let (numbers, goal, infinite) = match solve(lp, None, limits)? {
             Ok(s) => (columns.iter().map(|&c| s.var_value(c)).collect(), s.var_value(there), false),
             Err(NoSolution::TooHard) => (vec![0.0; columns.len()], 0.0, false),
-            // No number of steps is enough: find out why, for that holds elsewhere as well.
+            // No number of steps suffices: weights that show this also hold elsewhere.
             Err(NoSolution::None) => {
                 match self.wall(problem, facts, goal, std::slice::from_ref(from), limits)? {
                     Some(numbers) => (numbers, 1.0, true),
@@ -257,7 +258,7 @@ impl Equations {
         })
     }
 
-    /// A variable for each column; local states cost `price` each.
+    /// Adds a variable for each column; local states cost `price` each.
     fn variables(&self, lp: &mut microlp::Problem, problem: &Problem, price: f64) -> Vec<microlp::Variable> {
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         let unbounded: FxHashSet<Local> =
@@ -265,13 +266,13 @@ impl Equations {
         let mut columns: Vec<microlp::Variable> =
             self.shared_states.iter().map(|_| lp.add_var(0.0, free)).collect();
         columns.extend(self.local_states.iter().map(|l| {
-            // Any number of threads may start there, so they must count nothing.
+            // Any number of threads may start there, so their weight must be 0.
             lp.add_var(price, (0.0, if unbounded.contains(l) { 0.0 } else { f64::INFINITY }))
         }));
         columns
     }
 
-    /// No step raises the sum by more than `most`.
+    /// Requires that no step raises the sum by more than `most`.
     fn each_row(&self, lp: &mut microlp::Problem, columns: &[microlp::Variable], most: f64) {
         for row in &self.rows {
             let terms = row.change.iter().map(|&(column, n)| (columns[column as usize], f64::from(n)));
@@ -279,7 +280,7 @@ impl Equations {
         }
     }
 
-    /// The sum at `config`; where there is any number of threads, each counts nothing.
+    /// Returns the sum at `config`; unbounded numbers of threads contribute nothing.
     fn value(&self, columns: &[microlp::Variable], config: &Config) -> LinearExpr {
         let mut terms = LinearExpr::empty();
         if let Some(&s) = self.shared.get(&config.shared) {
@@ -293,7 +294,7 @@ impl Equations {
         terms
     }
 
-    /// For each shared state with which `bad` may be covered, (at most) the sum there.
+    /// Returns, for each shared state with which `bad` may be covered, (at most) the sum there.
     fn goal(
         &self,
         lp: &mut microlp::Problem,
@@ -330,14 +331,14 @@ impl Equations {
         sums
     }
 
-    /// What solving costs, in ticks: a guess, but the same on every machine.
+    /// Returns the cost of solving in ticks: an estimate that is the same on every machine.
     pub fn effort(&self) -> u32 {
         let entries: usize = self.rows.iter().map(|row| row.change.len()).sum();
         u32::try_from(entries * self.columns().min(64) / 8).unwrap_or(u32::MAX)
     }
 }
 
-/// Adds up what belongs to one column.
+/// Sums up the coefficients of each column.
 fn summed(mut row: Change) -> Change {
     row.sort_unstable();
     row.dedup_by(|later, earlier| {
@@ -351,18 +352,18 @@ fn summed(mut row: Change) -> Change {
     row
 }
 
-/// Numbers for states such that no step raises the sum by more than 1.
+/// Weights of states such that no step raises the sum by more than 1.
 pub struct Bearings {
     shared: FxHashMap<Shared, f64>,
     locals: FxHashMap<Local, f64>,
     /// The sum at the goal.
     goal: f64,
-    /// No step raises the sum at all.
+    /// True if no step raises the sum at all.
     infinite: bool,
 }
 
 impl Bearings {
-    /// How many steps it is at least to the goal.
+    /// Returns a lower bound of the number of steps to the goal.
     pub fn distance(&self, config: &Config) -> f64 {
         let finite = config.threads.entries().iter().filter(|e| e.1 != OMEGA);
         let threads = finite.map(|&(l, n)| self.locals.get(&l).copied().unwrap_or(0.0) * f64::from(n));
@@ -380,15 +381,15 @@ impl Bearings {
 
 /// Why there is no solution.
 pub(crate) enum NoSolution {
-    /// None exists, or there is no best one.
+    /// None exists, or the optimum is unbounded.
     None,
-    /// Finding it takes too long (branch and bound need not end if variables have no bounds), or
-    /// fails in floating point.
+    /// Solving takes too long (branch and bound need not end if variables have no bounds), or fails
+    /// in floating point.
     TooHard,
 }
 
-/// The best solution, if there is one; in slices, so that limits are kept, each at the cost of some
-/// `patience` if that is limited.
+/// Returns the best solution, if there is one. Solves in slices, between which limits are checked;
+/// each costs some of `patience`, if that is limited.
 pub(crate) fn solve(
     mut lp: microlp::Problem,
     mut patience: Option<&mut u32>,

@@ -1,7 +1,8 @@
 //! Successors that are waiting to be stored.
 //!
-//! Storing one at a time means waiting for memory each time. A batch lets the store fetch what it
-//! needs for many ([`Store::probe`]), and it is what a worker hands over in [`super::parallel`].
+//! Storing successors one by one means waiting for memory each time. With a batch, the store
+//! prefetches for many ([`Store::probe`]); a batch is also what a worker hands over in
+//! [`super::parallel`].
 
 use super::search::note_pruned;
 use super::steps::Sink;
@@ -11,31 +12,31 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::packed::shards::Shards;
 use throng_model::verdict::Unknown;
 
-/// Look-ups whose memory is fetched at the same time.
+/// Number of look-ups whose memory is prefetched together.
 const ABREAST: usize = 32;
 
-/// Growth of tables that may not fit, in bytes.
+/// Growth of tables in bytes above which the memory limit is checked first.
 const LARGE: usize = 1 << 20;
 
-/// Tables that grow by so many bytes take long to fill anew. If that passes the memory limit, the
-/// search ends before, not after.
+/// Checks that tables may grow by this many bytes. Large tables take long to rebuild, so the search
+/// ends before and not after a growth that exceeds the memory limit.
 pub fn check_growth(growth: usize, limits: &Limits) -> Result<(), Unknown> {
-    // In a place of its own it takes no memory.
+    // In a place of its own, the table takes no memory.
     let counts = growth >= LARGE && limits.storage().is_none();
     if counts { limits.check_room(growth as u64) } else { Ok(()) }
 }
 
-/// Successors, and what expanding their predecessors gave besides.
+/// Successors, and statistics of the expansion of their predecessors.
 pub struct Batch {
-    /// The successors: all in one list, or a list for each part of the store.
+    /// The successors: all in one list, or one list for each part of the store.
     lists: Vec<List>,
-    /// How many successors there are.
+    /// The number of successors.
     len: u32,
     /// Steps fired.
     pub fired: u64,
     /// Configurations expanded.
     pub expanded: u64,
-    /// How many local states they occupy.
+    /// The number of local states that they occupy.
     pub occupied: Occupied,
     /// The smallest size that was left out.
     pub pruned: Option<u32>,
@@ -54,7 +55,7 @@ struct List {
 struct Candidate {
     hash: u64,
     parent: Id,
-    /// Twice the length of its packed form, and one if it may hit a target.
+    /// Twice the length of its packed form, plus one if it may hit a target.
     length: u32,
 }
 
@@ -69,7 +70,7 @@ impl Candidate {
 }
 
 impl Batch {
-    /// An empty one, with so many lists.
+    /// Creates an empty batch with this many lists.
     pub fn new(lists: usize) -> Batch {
         Batch {
             lists: (0..lists).map(|_| List::default()).collect(),
@@ -81,12 +82,12 @@ impl Batch {
         }
     }
 
-    /// How many successors there are.
+    /// Returns the number of successors.
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Forgets everything but keeps the memory.
+    /// Drops all content but keeps the memory.
     pub fn clear(&mut self) {
         for list in &mut self.lists {
             list.bytes.clear();
@@ -96,8 +97,8 @@ impl Batch {
         (self.pruned, self.occupied) = (None, Occupied::default());
     }
 
-    /// Stores all that is new and `wanted`, and adds what may hit a target to `suspects`. All
-    /// successors are in one list.
+    /// Stores all successors that are new and `wanted`, and adds those that may hit a target to
+    /// `suspects`. All successors are in one list.
     pub fn store(
         &self,
         store: &mut Shards,
@@ -120,8 +121,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Stores what is new and belongs to this part of the store, and adds what may hit a target to
-    /// `suspects`.
+    /// Stores the successors that are new and belong to this part of the store, and adds those that
+    /// may hit a target to `suspects`.
     pub fn store_part(&self, number: usize, part: &mut Store, suspects: &mut Vec<Id>) -> Result<(), Unknown> {
         let id = |at: Id| Shards::id(number, at as usize);
         let found = |c: &Candidate, at: Id| suspects.extend(Some(id(at)).filter(|_| c.may_hit()));
@@ -130,7 +131,7 @@ impl Batch {
 }
 
 impl List {
-    /// Stores all that is new and `wanted`, and shows it.
+    /// Stores all successors that are new and `wanted`, and calls `new` with them.
     fn store(
         &self,
         store: &mut Store,
@@ -155,15 +156,15 @@ impl List {
     }
 }
 
-/// Puts the successors of `parent` into a batch.
+/// Adds the successors of `parent` to a batch.
 pub struct Filling<'a, 'l> {
     /// The batch.
     pub batch: &'a mut Batch,
-    /// Whose successors they are.
+    /// The predecessor.
     pub parent: Id,
-    /// Watches the limits when one step has very many successors.
+    /// Checks the limits even when one step has very many successors.
     pub ticker: &'a mut Ticker<'l>,
-    /// Bytes of the successors so far: where configurations are long, these are most of the work.
+    /// Bytes of the successors so far: for long configurations, these determine the work.
     pub bytes: usize,
 }
 
@@ -185,7 +186,7 @@ impl Sink for Filling<'_, '_> {
     }
 
     fn looked_at(&mut self, steps: u32) -> Result<(), Unknown> {
-        // Four steps, or sixteen bytes, are about as much work as a look-up.
+        // Four steps, or sixteen bytes, cost about as much as a look-up.
         let bytes = std::mem::take(&mut self.bytes);
         self.ticker.ticks(steps / 4 + (bytes / 16) as u32)
     }

@@ -1,5 +1,5 @@
-//! Level after level, shortest runs where reduction found longer ones, and the state of it all for
-//! a later process.
+//! Search level after level, shortest runs where reduction found longer ones, and saving and
+//! resuming all of it.
 
 use super::Explicit;
 use super::search::{Search, Stop};
@@ -22,25 +22,25 @@ pub struct Climb<'p> {
     keeper: Option<&'p dyn Keeper>,
     /// The search itself.
     pub search: Search<'p>,
-    place: Place,
-    /// The search for shorter runs of this level, if an earlier process was in the middle of it.
+    position: Position,
+    /// The search for shorter runs of this level, if an earlier process was interrupted during it.
     shorter: Option<Search<'p>>,
 }
 
-/// How far a climb has come, besides its search.
+/// The progress of a climb, besides its search.
 #[derive(Clone, Default)]
-struct Place {
-    /// The level that was searched last.
+struct Position {
+    /// The previous level.
     below: Option<u32>,
-    /// The level that is being searched.
+    /// The present level.
     level: Option<u32>,
     statistics: Statistics,
-    /// For each target, whether its run has been looked for again; none if that is not wanted.
+    /// For each target, whether its run has been searched again; `None` if that is not required.
     shortened: Option<Vec<bool>>,
 }
 
 impl<'p> Climb<'p> {
-    /// A climb that has not begun.
+    /// Creates a climb that has not begun.
     pub fn new(
         problem: &'p Problem,
         options: &'p Explicit,
@@ -50,7 +50,7 @@ impl<'p> Climb<'p> {
     ) -> Climb<'p> {
         let watch = quiet.0;
         let shortens = reduction.is_some() && options.shortest;
-        // Runs that a shorter one is about to replace are not reported.
+        // Runs that a shorter one will soon replace are not reported.
         let reports: &dyn Watch = if shortens { quiet } else { watch };
         let shortened = shortens.then(|| vec![false; problem.targets.len()]);
         Climb {
@@ -61,14 +61,14 @@ impl<'p> Climb<'p> {
             quiet,
             keeper: watch.keeper().filter(|_| problem.model.persist().is_some()),
             search: Search::new(problem, options, reduction, limits, reports),
-            place: Place { shortened, ..Place::default() },
+            position: Position { shortened, ..Position::default() },
             shorter: None,
         }
     }
 
-    /// Numbers about the search.
+    /// Returns the statistics of the search.
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = self.place.statistics.clone();
+        let mut statistics = self.position.statistics.clone();
         statistics.steps = self.search.fired;
         statistics.occupied = Some(self.search.occupied);
         statistics.shared_states = self.search.steps.shared_states() as u64;
@@ -76,7 +76,7 @@ impl<'p> Climb<'p> {
         statistics
     }
 
-    /// Searches level after level; `Ok` if there are no more.
+    /// Searches level after level; returns `Ok` when there are no more.
     pub fn run(&mut self) -> Result<(), Stop> {
         if let Some(keeper) = self.keeper
             && keeper.recall(&mut |input| self.read(input)).is_err()
@@ -84,19 +84,19 @@ impl<'p> Climb<'p> {
             return Err(Stop::Limit(Unknown::Cancelled));
         }
         if self.search.levels.next(None, None).is_none() {
-            self.place.statistics.complete_up_to = self.search.levels.last();
+            self.position.statistics.complete_up_to = self.search.levels.last();
         }
         let mut pruned = self.search.pruned;
-        while let Some(level) = self.place.level.or_else(|| self.next(pruned)) {
+        while let Some(level) = self.position.level.or_else(|| self.next(pruned)) {
             if let Some(most) = self.options.max_threads.filter(|&most| level > most) {
                 return self.stopped(Unknown::Bound(most));
             }
             if level >= UNCOUNTABLE {
                 return self.stopped(Unknown::uncountable());
             }
-            self.place.level = Some(level);
+            self.position.level = Some(level);
             let searched = self.search(level);
-            let configurations = &mut self.place.statistics.configurations;
+            let configurations = &mut self.position.statistics.configurations;
             *configurations = (*configurations).max(self.search.footprint().configurations);
             if let Err(Stop::Limit(_)) = &searched {
                 self.keep(None);
@@ -105,54 +105,54 @@ impl<'p> Climb<'p> {
                 self.shorten(level)?;
             }
             pruned = searched?;
-            (self.place.below, self.place.level) = (Some(level), None);
-            // Levels up to the next one that differs are the same as this one.
+            (self.position.below, self.position.level) = (Some(level), None);
+            // Levels up to the next one that differs equal this one.
             let next = self.next(pruned);
-            self.place.statistics.complete_up_to =
-                next.map(|next| next - 1).or(self.search.levels.last()).or(self.place.below);
+            self.position.statistics.complete_up_to =
+                next.map(|next| next - 1).or(self.search.levels.last()).or(self.position.below);
         }
         Ok(())
     }
 
-    /// The level to search after the last one, if there is one that differs.
+    /// Returns the next level that differs from the last one, if there is one.
     fn next(&self, pruned: Option<u32>) -> Option<u32> {
-        let next = self.search.levels.next(self.place.below, pruned)?;
-        Some(if self.place.below.is_none() {
+        let next = self.search.levels.next(self.position.below, pruned)?;
+        Some(if self.position.below.is_none() {
             self.options.first.map_or(next, |first| next.max(first))
         } else {
             next
         })
     }
 
-    /// Searches a level, or what is left of it.
+    /// Searches a level, or the rest of it.
     fn search(&mut self, level: u32) -> Result<Option<u32>, Stop> {
-        let Climb { search, place, keeper, problem, .. } = self;
+        let Climb { search, position, keeper, problem, .. } = self;
         let mut pause = |search: &Search<'_>| {
             if let Some(keeper) = keeper.filter(|keeper| keeper.is_due()) {
-                keep(keeper, problem, place, search, None);
+                keep(keeper, problem, position, search, None);
             }
         };
         if search.level == Some(level) {
             search.continue_level(level, &mut pause)
         } else {
-            search.level(place.below, level, &mut pause)
+            search.level(position.below, level, &mut pause)
         }
     }
 
-    /// Looks once more, without reduction, for what has been found at `level`, and reports it. If a
-    /// limit is hit meanwhile, runs that have no shorter one yet stay as they are, and the climb
-    /// stops here: a later process resumes here. Only memory that is free again is no reason to
-    /// stop.
+    /// Searches again, without reduction, for the targets hit at `level`, and reports the runs. If
+    /// a limit is hit meanwhile, runs without a shorter one stay as they are, and the climb stops
+    /// here, where a later process resumes. An exceeded memory limit does not stop the climb if the
+    /// memory is free again.
     fn shorten(&mut self, level: u32) -> Result<(), Stop> {
         let new = self.to_shorten();
         if new.is_empty() {
             return Ok(());
         }
         let mut shorter = self.shorter.take().unwrap_or_else(|| self.shorter(&new));
-        let Climb { search: main, place, keeper, problem, .. } = &*self;
+        let Climb { search: main, position, keeper, problem, .. } = &*self;
         let mut pause = |shorter: &Search<'_>| {
             if let Some(keeper) = keeper.filter(|keeper| keeper.is_due()) {
-                keep(keeper, problem, place, main, Some(shorter));
+                keep(keeper, problem, position, main, Some(shorter));
             }
         };
         let searched = if shorter.level == Some(level) {
@@ -171,7 +171,7 @@ impl<'p> Climb<'p> {
             if let Some(found) = found.take() {
                 self.search.traces[i] = Some(found);
             }
-            if let Some(shortened) = &mut self.place.shortened {
+            if let Some(shortened) = &mut self.position.shortened {
                 shortened[i] = true;
             }
         }
@@ -183,13 +183,13 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// A search for shorter runs into these targets.
+    /// Returns a search for shorter runs to these targets.
     fn shorter(&self, new: &[usize]) -> Search<'p> {
         let targets: Vec<Target> = new.iter().map(|&i| self.problem.targets[i].clone()).collect();
         Search::for_targets(self.problem, &targets, self.options.jobs, None, self.limits, self.quiet)
     }
 
-    /// Reports how these targets are reached.
+    /// Reports the runs to these targets.
     fn report(&self, found: &[usize]) {
         for &i in found {
             if let Some(trace) = &self.search.traces[i] {
@@ -198,13 +198,13 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// The targets whose runs may not be the shortest.
+    /// Returns the targets whose runs may not be the shortest.
     fn to_shorten(&self) -> Vec<usize> {
-        let Some(shortened) = &self.place.shortened else { return Vec::new() };
+        let Some(shortened) = &self.position.shortened else { return Vec::new() };
         (0..shortened.len()).filter(|&i| self.search.traces[i].is_some() && !shortened[i]).collect()
     }
 
-    /// Stops, for now.
+    /// Stops, and saves the state first if that is possible.
     fn stopped(&mut self, why: Unknown) -> Result<(), Stop> {
         self.keep(None);
         Err(Stop::Limit(why))
@@ -212,7 +212,7 @@ impl<'p> Climb<'p> {
 
     fn keep(&self, shorter: Option<&Search<'_>>) {
         if let Some(keeper) = self.keeper {
-            keep(keeper, self.problem, &self.place, &self.search, shorter);
+            keep(keeper, self.problem, &self.position, &self.search, shorter);
         }
     }
 
@@ -222,7 +222,7 @@ impl<'p> Climb<'p> {
         if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
             return Err(Damaged);
         }
-        self.place.read(input)?;
+        self.position.read(input)?;
         self.search.read(input)?;
         if input.flag()? {
             let mut shorter = self.shorter(&self.to_shorten());
@@ -237,14 +237,14 @@ impl<'p> Climb<'p> {
 fn keep(
     keeper: &dyn Keeper,
     problem: &Problem,
-    place: &Place,
+    position: &Position,
     search: &Search<'_>,
     shorter: Option<&Search<'_>>,
 ) {
     let Some(states) = problem.model.persist().map(Persist::export_states) else { return };
     keeper.keep(&|out| {
         out.bytes(&states);
-        place.write(out);
+        position.write(out);
         search.write(out);
         out.number(shorter.is_some());
         if let Some(shorter) = shorter {
@@ -253,7 +253,7 @@ fn keep(
     });
 }
 
-impl Place {
+impl Position {
     fn write(&self, out: &mut Writer<'_>) {
         out.option(self.below);
         out.option(self.level);

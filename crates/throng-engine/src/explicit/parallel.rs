@@ -1,11 +1,11 @@
 //! Several threads expand configurations and store their successors at the same time.
 //!
-//! In a round, workers first expand tasks, some configurations of the layer each, into batches,
-//! with a list for each part of the store; then each part is filled by one worker from the lists of
-//! all batches, in the order of the tasks. A task for which something must be compiled first is
-//! expanded in between by one thread, since ids of states are given in order. So each part is
-//! filled in the same order however many threads there are. One thread alone keeps everything in
-//! one part, in another order: of several shortest runs it may find another one.
+//! In a round, workers first expand tasks (some configurations of the layer each) into batches with
+//! a list for each part of the store; then each part is filled by one worker from the lists of all
+//! batches, in the order of the tasks. A task for which something must be compiled first is
+//! expanded in between by one thread, because ids of states are assigned in order. So each part is
+//! filled in the same order however many threads there are. A single thread keeps everything in one
+//! part, in another order: it may find another one of several shortest runs.
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
@@ -21,11 +21,11 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::packed::shards::Shards;
 use throng_model::verdict::Unknown;
 
-/// Turns per task: enough for lists of successors to be worth their while.
+/// Number of turns in a task, so that the lists of successors are long enough to be efficient.
 const TURNS: usize = 16;
 
-/// Tasks per thread and round: enough to make up for starting threads, few enough for what is kept
-/// to stay small.
+/// Number of tasks per thread and round: enough to outweigh the start of threads, few enough to
+/// keep batches small.
 const TASKS_PER_JOB: usize = 16;
 
 /// Configurations that one thread expands.
@@ -44,18 +44,18 @@ pub fn tasks(store: &Shards, queue: &mut Queue, jobs: usize) -> Vec<Task> {
     tasks
 }
 
-/// Expands every task; `None` for one that needs something compiled.
+/// Expands every task; `None` for a task whose steps must be compiled first.
 pub fn expand(
     tasks: &[Task],
     steps: &Steps,
     store: &Shards,
-    room: SizeLimit,
+    size_limit: SizeLimit,
     jobs: usize,
     limits: &Limits,
     spare: &mut Vec<Batch>,
 ) -> Vec<Option<Batch>> {
     let next = AtomicUsize::new(0);
-    // Memory of earlier rounds: to ask the system for it anew takes longer than to fill it.
+    // The memory of earlier rounds is reused: requesting it anew takes longer than filling it.
     let spare = Mutex::new(spare);
     let empty = || spare.lock().ok()?.pop();
     let work = || {
@@ -67,7 +67,7 @@ pub fn expand(
             let Some(task) = tasks.get(i) else { return done };
             let mut batch = empty().unwrap_or_else(|| Batch::new(store.parts()));
             batch.clear();
-            let expanded = expand_task(task, steps, store, room, &mut scratch, &mut ticker, &mut batch);
+            let expanded = expand_task(task, steps, store, size_limit, &mut scratch, &mut ticker, &mut batch);
             done.push((i, expanded.map(|()| batch)));
         }
     };
@@ -75,8 +75,7 @@ pub fn expand(
     thread::scope(|scope| {
         let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
         let mut done = work();
-        // A worker that panicked leaves its tasks to the caller, where the panic shows itself
-        // again.
+        // If a worker panicked, the caller expands its tasks and panics in the same way.
         done.extend(workers.into_iter().filter_map(|w| w.join().ok()).flatten());
         for (i, batch) in done {
             expanded[i] = batch;
@@ -89,7 +88,7 @@ fn expand_task(
     task: &Task,
     steps: &Steps,
     store: &Shards,
-    room: SizeLimit,
+    size_limit: SizeLimit,
     scratch: &mut Scratch,
     ticker: &mut Ticker<'_>,
     batch: &mut Batch,
@@ -102,9 +101,9 @@ fn expand_task(
             if !steps.ready(scratch) {
                 return None;
             }
-            // When a limit is hit, the caller meets it too.
+            // The caller runs into an exceeded limit, too.
             let mut sink = Filling { batch: &mut *batch, parent, ticker: &mut *ticker, bytes: 0 };
-            let fired = steps.expand(scratch, room, &mut sink).ok()?;
+            let fired = steps.expand(scratch, size_limit, &mut sink).ok()?;
             batch.fired += fired;
             batch.expanded += 1;
             batch.occupied.count(scratch.config.entries.len());
@@ -114,8 +113,8 @@ fn expand_task(
     Some(())
 }
 
-/// Stores the successors of a round, and adds what may hit a target to `suspects`: by tasks, then
-/// by parts.
+/// Stores the successors of a round, and adds those that may hit a target to `suspects`: by task,
+/// then by part.
 pub fn store(
     batches: &[Batch],
     store: &mut Shards,

@@ -1,9 +1,9 @@
-//! What a breadth-first search expands next: one layer after another, and in a layer a few
+//! The order of expansion of a breadth-first search: one layer after another, and in a layer a few
 //! configurations of each part of the store in turn.
 //!
 //! Every part of a store has a part of the layer, in the order in which it was found. Taking turns
-//! comes close to the order in which the whole layer was found, and what was found together leads
-//! to the same configurations: look-ups then find them in the cache. What comes next depends on the
+//! comes close to the order in which the whole layer was found. Configurations that were found
+//! together have many successors in common, so look-ups hit the cache. The order depends on the
 //! store alone, not on how many configurations are expanded before their successors are stored.
 
 use std::ops::Range;
@@ -12,33 +12,33 @@ use super::pack;
 use super::store::{Id, Store};
 use throng_model::packed::shards::{Shards, TURN};
 
-/// How far a search has come in its layer.
+/// The progress of a search in its layer.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    /// For each part, what is left of the layer. What is stored behind it is of the next layer.
+    /// For each part, the rest of the layer. Everything stored after it belongs to the next layer.
     left: Vec<Range<usize>>,
-    /// Whose turn it is: a part of which something is left, if anything is.
+    /// The part whose turn it is; its rest is not empty unless all are.
     part: usize,
-    /// How many configurations of the turn have been taken.
+    /// The number of configurations taken in this turn.
     taken: usize,
 }
 
-/// Configurations of one part, as a range of places.
+/// Configurations of one part, as a range of positions.
 pub struct Turn {
     /// The part.
     pub part: usize,
-    /// Where they are in it.
+    /// Their positions in the part.
     pub places: Range<usize>,
 }
 
 impl Queue {
-    /// The first configuration, if there is one.
+    /// Returns the first configuration, if there is one.
     pub fn front(&self) -> Option<Id> {
         let left = self.left.get(self.part).filter(|left| !left.is_empty())?;
         Some(Shards::id(self.part, left.start))
     }
 
-    /// Takes the first configuration, whose packed form has so many bytes.
+    /// Removes the first configuration, whose packed form has `length` bytes.
     pub fn pop(&mut self, length: usize) {
         let left = &mut self.left[self.part];
         left.start = Store::after(left.start as Id, length);
@@ -48,7 +48,7 @@ impl Queue {
         }
     }
 
-    /// Takes what is left of the first turn, if anything is.
+    /// Removes and returns the rest of the first turn, if there is one.
     pub fn pop_turn(&mut self, store: &Shards) -> Option<Turn> {
         let (part, start) = (self.part, self.left.get(self.part)?.start);
         let mut end = start;
@@ -66,18 +66,18 @@ impl Queue {
         (start < end).then_some(Turn { part, places: start..end })
     }
 
-    /// How many units of the store the rest of the layer takes.
+    /// Returns the size of the rest of the layer in units of the store.
     pub fn units_left(&self) -> usize {
         self.left.iter().map(Range::len).sum()
     }
 
-    /// For each part, where the layer ends.
+    /// Returns the end of the layer in each part.
     pub fn ends(&self, parts: usize) -> Vec<usize> {
         if self.left.is_empty() { vec![0; parts] } else { self.left.iter().map(|left| left.end).collect() }
     }
 
-    /// Begins the next layer: what has been stored behind these places. Says whether that is
-    /// anything.
+    /// Begins the next layer: everything stored after these positions. Returns whether it has
+    /// configurations.
     pub fn begin(&mut self, from: &[usize], store: &Shards) -> bool {
         let left = from.iter().zip(store.ends()).map(|(&start, end)| start..end).collect();
         *self = Queue { left, part: from.len() - 1, taken: 0 };
@@ -85,7 +85,7 @@ impl Queue {
         self.front().is_some()
     }
 
-    /// Gives the turn to the next part of which something is left.
+    /// Moves the turn to the next part with a rest.
     fn next_turn(&mut self) {
         self.taken = 0;
         for _ in 0..self.left.len() {
@@ -96,13 +96,13 @@ impl Queue {
         }
     }
 
-    /// Its state as numbers.
+    /// Returns the state as numbers.
     pub fn numbers(&self) -> impl Iterator<Item = u64> {
         let places = self.left.iter().flat_map(|left| [left.start, left.end]);
         [self.left.len(), self.part, self.taken].into_iter().chain(places).map(|n| n as u64)
     }
 
-    /// The queue with these numbers, if there can be one for such a store.
+    /// Restores the queue from these numbers, if they fit the store.
     pub fn from_numbers<E>(
         store: &Shards,
         mut number: impl FnMut() -> Result<u64, E>,
@@ -153,11 +153,11 @@ mod tests {
         let [from] = store.spread([0]).expect("there is room");
         let mut queue = Queue::default();
         assert!(queue.begin(&from, &store));
-        // The next layer.
+        // This is the next layer.
         filled(&mut store, 2000..3000);
         let ids = all(queue.clone(), &store);
         assert_eq!(ids.len(), 2000);
-        // The same in turns, some of which were begun one by one.
+        // The same layer is taken by turns, some of which were begun one by one.
         let mut turns = queue.clone();
         let mut again = Vec::new();
         for round in 0.. {
@@ -179,7 +179,7 @@ mod tests {
         }
         assert_eq!(again, ids);
         assert!(turns.front().is_none() && turns.units_left() == 0);
-        // What is left comes back from its numbers.
+        // The rest is restored from its numbers.
         let mut numbers = queue.numbers();
         let back = Queue::from_numbers(&store, || numbers.next().ok_or(())).expect("enough numbers");
         assert_eq!(all(back.expect("it fits"), &store), ids);

@@ -1,6 +1,6 @@
-//! The state of a search as numbers, and back ([`crate::checkpoint`]).
+//! Saving and resuming a search, as numbers ([`crate::checkpoint`]).
 //!
-//! Ids are given in the order in which states are met, and that order is kept; what was compiled is
+//! Ids are assigned in the order in which states are met, and that order is saved; steps are
 //! compiled again. So a resumed search continues exactly as it would have without the interruption.
 
 use super::pack;
@@ -14,7 +14,7 @@ use throng_model::packed::shards::PARTS;
 use throng_model::{Local, Shared};
 
 impl Search<'_> {
-    /// Writes the state between two configurations.
+    /// Writes the state between two expansions.
     pub fn write(&self, out: &mut Writer<'_>) {
         self.steps.write(out);
         out.count(self.store.parts());
@@ -30,7 +30,7 @@ impl Search<'_> {
         out.traces(&self.traces);
     }
 
-    /// Restores the state that another process wrote; this search has not begun.
+    /// Restores the state that another process wrote into a search that has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         self.steps.read(input)?;
         let (shared, locals) =
@@ -90,7 +90,7 @@ impl Steps {
             let (s, l) = (input.below(shared)?, input.below(locals)?);
             self.thread_state(s, l);
         }
-        // What is compiled leads to states that were met then.
+        // All states that compiled steps lead to were met before the state was saved.
         let met = (self.listing.shared.values().len(), self.listing.locals.values().len());
         if met == (shared, locals) { Ok(()) } else { Err(Damaged) }
     }

@@ -22,53 +22,53 @@ use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown, Verdict};
 use throng_model::{Config, Incomplete, Local, Shared, semantics};
 
-/// A search and all it has found.
+/// A search and its results.
 pub struct Search<'p> {
     pub(super) problem: &'p Problem,
     pub(super) levels: Levels<'p>,
     pub(super) steps: Steps,
     pub(super) store: Shards,
-    /// What decides which configurations are kept, if only thread states are asked for.
+    /// Decides which configurations are kept when only thread states are listed.
     tracked: Option<Tracked>,
-    /// Which configurations have been expanded: all before it have been, and their successors are
-    /// stored.
+    /// The position of the expansion: all configurations before it are expanded, and their
+    /// successors stored.
     pub(super) queue: Queue,
-    /// Whether configurations must stay in the order in which they are found.
+    /// True if configurations must stay in the order in which they are found.
     ordered: bool,
-    /// The level that is searched, once all it starts from is stored.
+    /// The level that is searched, once all its initial configurations are stored.
     pub(super) level: Option<u32>,
     limits: &'p Limits,
     ticker: Ticker<'p>,
     watch: &'p dyn Watch,
     reported: Instant,
-    /// When this many have been expanded, it is time to look at the clock.
+    /// The number of expanded configurations at which the clock is read next.
     report_at: u64,
     jobs: usize,
-    /// From when on they share the work.
+    /// The number of configurations from which on threads share the work.
     share_from: usize,
     stop_at_first: bool,
-    /// For each target, how it is hit.
+    /// For each target, a run that hits it.
     pub(super) traces: Vec<Option<Trace>>,
     /// Steps fired, over all levels.
     pub(super) fired: u64,
     /// Configurations of this level that have been expanded.
     pub(super) expanded: u64,
-    /// How many local states configurations occupy, over all levels.
+    /// Number of local states that configurations occupy, over all levels.
     pub(super) occupied: Occupied,
     /// The smallest configuration that this level left out.
     pub(super) pruned: Option<u32>,
-    /// New configurations that may hit a target and have not been looked at.
+    /// New configurations that may hit a target and have not been checked.
     pub(super) suspects: Vec<Id>,
     pub(super) scratch: Scratch,
     batch: Batch,
-    /// Batches of several threads that are not in use.
+    /// Unused batches of several threads.
     spare: Vec<Batch>,
 }
 
 /// Why a search ends before its level does.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// There is nothing left to decide.
+    /// All targets are decided.
     Decided,
     /// A limit was reached.
     Limit(Unknown),
@@ -80,14 +80,14 @@ impl From<Unknown> for Stop {
     }
 }
 
-/// Successors that are found before they are stored.
+/// Number of successors that are collected before they are stored.
 const BATCH: usize = 256;
 
-/// Time between two reports of progress, at least.
+/// Minimum time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 impl<'p> Search<'p> {
-    /// A search that has not begun.
+    /// Creates a search for all targets of a problem.
     pub fn new(
         problem: &'p Problem,
         options: &Explicit,
@@ -101,7 +101,7 @@ impl<'p> Search<'p> {
         search
     }
 
-    /// A search that has not begun and looks for nothing in particular.
+    /// Creates a search without targets.
     pub fn exhaustive(
         problem: &'p Problem,
         jobs: usize,
@@ -111,8 +111,8 @@ impl<'p> Search<'p> {
         Search::for_targets(problem, &[], jobs, None, limits, watch)
     }
 
-    /// A search that has not begun and finds all thread states, with a shortest run to each; not
-    /// all configurations.
+    /// Creates a search that finds all thread states, with a shortest run to each, but not all
+    /// configurations.
     pub fn listing(
         problem: &'p Problem,
         jobs: usize,
@@ -123,7 +123,7 @@ impl<'p> Search<'p> {
         Search { tracked, ordered: true, ..Search::exhaustive(problem, jobs, limits, watch) }
     }
 
-    /// A search that has not begun and looks for these targets.
+    /// Creates a search for these targets.
     pub fn for_targets(
         problem: &'p Problem,
         targets: &[Target],
@@ -165,11 +165,11 @@ impl<'p> Search<'p> {
     /// Searches `level`, given that all levels up to `below` have been searched, and returns the
     /// size of the smallest configuration that was left out because it is too large for this level.
     ///
-    /// If the level below left nothing out, then what is stored is closed under steps, and only
-    /// what is new at this level has to be added. Otherwise distances may become shorter, and the
-    /// search starts over.
+    /// If the level below left nothing out, the stored set is closed under steps, and only new
+    /// initial configurations have to be added. Otherwise distances may become shorter, and the
+    /// search restarts.
     ///
-    /// `pause` is called now and then, between two configurations.
+    /// Calls `pause` now and then, between two expansions.
     pub fn level(
         &mut self,
         below: Option<u32>,
@@ -187,8 +187,8 @@ impl<'p> Search<'p> {
             self.report_at = 0;
         }
         self.start(below, level)?;
-        // Only now: a search that is stopped before starts this level again, and must know what the
-        // one below left out.
+        // It is reset only now: a search that is stopped earlier restarts this level, and must know
+        // what the one below left out.
         self.pruned = None;
         self.level = Some(level);
         self.continue_level(level, pause)
@@ -204,12 +204,12 @@ impl<'p> Search<'p> {
         if self.is_decided() {
             return Err(Stop::Decided);
         }
-        let room = self.levels.room(level);
+        let size_limit = self.levels.size_limit(level);
         while self.queue.front().is_some() || self.next_layer()? {
             if self.is_shared() {
-                self.expand_many(room)?;
+                self.expand_many(size_limit)?;
             } else {
-                self.expand_some(room)?;
+                self.expand_some(size_limit)?;
             }
             self.report(level);
             pause(self);
@@ -220,7 +220,7 @@ impl<'p> Search<'p> {
         Ok(self.pruned)
     }
 
-    /// Whether all is known that was asked for.
+    /// Returns whether all targets are decided.
     pub fn is_decided(&self) -> bool {
         let mut open = self.traces.iter().filter(|t| t.is_none());
         !self.traces.is_empty()
@@ -231,13 +231,13 @@ impl<'p> Search<'p> {
             }
     }
 
-    /// Every configuration stored, as it is stored.
+    /// Returns all configurations as they are stored.
     pub fn into_packed(self, reduced: bool) -> Packed {
         let Listing { shared, locals, .. } = self.steps.listing;
         Packed::new(self.store, shared.into_values(), locals.into_values(), reduced)
     }
 
-    /// Every configuration stored.
+    /// Returns every stored configuration.
     pub fn configurations(&self) -> Result<Vec<Config>, Unknown> {
         let mut found = Vec::with_capacity(self.store.len());
         let mut ticker = Ticker::new(self.limits);
@@ -250,8 +250,8 @@ impl<'p> Search<'p> {
         Ok(found)
     }
 
-    /// Shows configurations with their ids, in the order in which they were found if that is kept,
-    /// until `see` says that this is enough.
+    /// Calls `see` with configurations and their ids, in the order in which they were found if that
+    /// is kept, until it returns `false`.
     pub fn each(&self, mut see: impl FnMut(Id, &Config) -> bool) -> Result<(), Unknown> {
         let mut ticker = Ticker::new(self.limits);
         let mut config = Unpacked::default();
@@ -265,21 +265,21 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// The configuration with this id.
+    /// Returns the configuration with this id.
     pub fn config(&self, id: Id) -> Config {
         let mut config = Unpacked::default();
         config.read(self.store.packed(id));
         self.steps.config(&config)
     }
 
-    /// Every thread state of the configurations expanded, sorted.
+    /// Returns every thread state of the expanded configurations, sorted.
     pub fn thread_states(&self) -> Vec<(Shared, Local)> {
         let mut states: Vec<_> = self.steps.thread_states().collect();
         states.sort_unstable();
         states
     }
 
-    /// How much memory the configurations take.
+    /// Returns the memory use of the configurations.
     pub fn footprint(&self) -> Footprint {
         self.store.footprint()
     }
@@ -303,13 +303,13 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// Whether several threads expand what comes next.
+    /// Returns whether several threads expand the next configurations.
     fn is_shared(&self) -> bool {
         self.jobs > 1 && self.store.parts() > 1 && self.queue.units_left() >= self.share_from
     }
 
-    /// Begins the next layer, if there is one. Large stores are spread over parts first, so that
-    /// several threads can fill them.
+    /// Begins the next layer. Returns whether there is one. Large stores are spread over parts
+    /// first, so that several threads can fill them.
     fn next_layer(&mut self) -> Result<bool, Stop> {
         let mut from = self.queue.ends(self.store.parts());
         if self.jobs > 1 && !self.ordered && self.store.parts() == 1 && self.store.len() >= self.share_from {
@@ -318,15 +318,15 @@ impl<'p> Search<'p> {
         Ok(self.queue.begin(&from, &self.store))
     }
 
-    /// Puts the successors of a configuration into a batch, and says how many bytes its packed form
-    /// has.
-    fn expand(&mut self, id: Id, room: SizeLimit, batch: &mut Batch) -> Result<usize, Unknown> {
+    /// Adds the successors of a configuration to a batch, and returns the length of its packed
+    /// form.
+    fn expand(&mut self, id: Id, size_limit: SizeLimit, batch: &mut Batch) -> Result<usize, Unknown> {
         self.ticker.tick()?;
         let length = self.scratch.config.read(self.store.packed(id));
         let work = self.steps.prepare(&mut self.scratch);
         self.ticker.ticks(work)?;
         let mut sink = Filling { batch, parent: id, ticker: &mut self.ticker, bytes: 0 };
-        let fired = self.steps.expand(&mut self.scratch, room, &mut sink)?;
+        let fired = self.steps.expand(&mut self.scratch, size_limit, &mut sink)?;
         batch.fired += fired;
         batch.expanded += 1;
         batch.occupied.count(self.scratch.config.entries.len());
@@ -335,15 +335,15 @@ impl<'p> Search<'p> {
 
     /// Expands configurations of the layer until a batch is full, and stores the successors.
     ///
-    /// A search that is stopped in between can be resumed: what has been stored but not judged
-    /// waits among the suspects, and what was not stored is found again because the queue has not
-    /// moved.
-    fn expand_some(&mut self, room: SizeLimit) -> Result<(), Stop> {
+    /// A search that is stopped during this can be resumed: stored configurations that were not
+    /// checked are among the suspects, and those that were not stored are found again because the
+    /// queue has not moved.
+    fn expand_some(&mut self, size_limit: SizeLimit) -> Result<(), Stop> {
         let mut batch = std::mem::replace(&mut self.batch, Batch::new(1));
         batch.clear();
         let mut queue = self.queue.clone();
         while let Some(id) = queue.front().filter(|_| batch.len() < BATCH) {
-            queue.pop(self.expand(id, room, &mut batch)?);
+            queue.pop(self.expand(id, size_limit, &mut batch)?);
         }
         check_growth(self.store.growth(batch.len()), self.limits)?;
         let Search { steps, store, tracked, suspects, .. } = self;
@@ -356,21 +356,20 @@ impl<'p> Search<'p> {
         self.judge_suspects()
     }
 
-    /// Expands a number of configurations of the layer, and stores the successors, by several
-    /// threads.
+    /// Expands several configurations of the layer and stores the successors, by several threads.
     ///
-    /// The effect is the same as that of [`Search::expand_some`], again and again.
-    fn expand_many(&mut self, room: SizeLimit) -> Result<(), Stop> {
+    /// The effect equals that of repeated [`Search::expand_some`].
+    fn expand_many(&mut self, size_limit: SizeLimit) -> Result<(), Stop> {
         let mut queue = self.queue.clone();
         let tasks = parallel::tasks(&self.store, &mut queue, self.jobs);
         let spare = &mut self.spare;
         let expanded =
-            parallel::expand(&tasks, &self.steps, &self.store, room, self.jobs, self.limits, spare);
+            parallel::expand(&tasks, &self.steps, &self.store, size_limit, self.jobs, self.limits, spare);
         let mut batches = Vec::with_capacity(tasks.len());
         for (task, batch) in tasks.iter().zip(expanded) {
             batches.push(match batch {
                 Some(batch) => batch,
-                None => self.expand_task(task, room)?,
+                None => self.expand_task(task, size_limit)?,
             });
         }
         self.limits.check()?;
@@ -382,20 +381,20 @@ impl<'p> Search<'p> {
         self.judge_suspects()
     }
 
-    /// Expands a task for which something has to be compiled.
-    fn expand_task(&mut self, task: &Task, room: SizeLimit) -> Result<Batch, Unknown> {
+    /// Expands a task for which steps have to be compiled.
+    fn expand_task(&mut self, task: &Task, size_limit: SizeLimit) -> Result<Batch, Unknown> {
         let mut batch = Batch::new(self.store.parts());
         for turn in task {
             let mut at = turn.places.start;
             while at < turn.places.end {
-                let length = self.expand(Shards::id(turn.part, at), room, &mut batch)?;
+                let length = self.expand(Shards::id(turn.part, at), size_limit, &mut batch)?;
                 at = Store::after(at as Id, length);
             }
         }
         Ok(batch)
     }
 
-    /// Counts what was expanded into a batch.
+    /// Adds the statistics of a batch.
     fn count(&mut self, batch: &Batch) {
         self.fired += batch.fired;
         self.expanded += batch.expanded;
@@ -403,7 +402,7 @@ impl<'p> Search<'p> {
         self.pruned = [self.pruned, batch.pruned].into_iter().flatten().min();
     }
 
-    /// Looks which targets the suspects hit, the first that was found first.
+    /// Checks which targets the suspects hit, in the order in which they were found.
     fn judge_suspects(&mut self) -> Result<(), Stop> {
         let mut hits = Vec::new();
         self.suspects.reverse();
@@ -431,12 +430,12 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// The run that led to `id`: its predecessors, and between them any step that fits.
+    /// Returns the run that led to `id`: its predecessors, connected by any steps that fit.
     pub(super) fn trace(&self, id: Id) -> Trace {
         let mut configs = Vec::new();
         let mut unpacked = Unpacked::default();
         let mut at = Some(id);
-        // A state that was read from elsewhere might go round in circles.
+        // A damaged state from elsewhere might contain a cycle.
         while let Some(id) = at.filter(|_| configs.len() < self.store.len()) {
             unpacked.read(self.store.packed(id));
             configs.push(self.steps.config(&unpacked));
@@ -448,7 +447,7 @@ impl<'p> Search<'p> {
 
     /// Reports progress now and then.
     fn report(&mut self, level: u32) {
-        // Looking at the clock for each configuration would cost more than finding it.
+        // Reading the clock for each configuration would cost more than finding it.
         if self.expanded < self.report_at {
             return;
         }
@@ -467,15 +466,14 @@ impl<'p> Search<'p> {
     }
 }
 
-/// The run through these configurations, of which there is at least one: between two, any step that
-/// fits.
+/// Returns the run through these configurations (at least one), connected by any steps that fit.
 pub(crate) fn run_through(problem: &Problem, mut configs: Vec<Config>) -> Trace {
     let steps = configs.windows(2).filter_map(|pair| taken(problem, &pair[0], &pair[1])).collect();
     Trace { start: configs.swap_remove(0), steps }
 }
 
-/// A step from one configuration to another, if there is one. A step with too many outcomes to list
-/// may be it; the checker then says that it cannot tell.
+/// Returns a step from one configuration to another, if there is one. This may be a step with too
+/// many outcomes to list; the checker then reports that it cannot decide.
 pub(crate) fn taken(problem: &Problem, before: &Config, after: &Config) -> Option<Taken> {
     let (model, bound) = (&*problem.model, problem.bound.threads());
     let mut steps = Vec::new();

@@ -1,11 +1,11 @@
-//! The steps of a model, compiled when first needed: dense ids, and differences instead of bags.
+//! The steps of a model, compiled on demand: dense ids, and differences instead of bags.
 //!
-//! [`Model::post`] is asked once per thread state. What the inner loop sees is a list of
-//! [`Compiled`] steps; for the usual one, in which bystanders stay, firing is splicing a few
-//! differences into the packed configuration.
+//! [`Model::post`] is called once per thread state. The inner loop works on a list of [`Compiled`]
+//! steps. To fire a usual one, in which bystanders stay, a few differences are spliced into the
+//! packed configuration.
 //!
-//! Expanding a configuration needs no mutable access once everything it needs is compiled
-//! ([`Steps::ready`]), so several threads can expand at the same time.
+//! Once all steps that it needs are compiled ([`Steps::ready`]), expanding a configuration needs no
+//! mutable access, so several threads can expand at the same time.
 
 use std::sync::Arc;
 
@@ -19,24 +19,24 @@ use throng_model::partial_order::Reduction;
 use throng_model::verdict::Unknown;
 use throng_model::{Bag, Bystanders, Config, Footprint, Local, Model, Shared, Step};
 
-/// Everything known about the model so far.
+/// The compiled part of a model.
 pub struct Steps {
     pub(crate) listing: Listing,
     targets: Targets,
-    /// When one thread may go first; none: never.
+    /// Decides when one thread may go first; `None` if never.
     reduction: Option<Reduction>,
-    /// For each local id, what threads there read and write; only with a reduction.
+    /// For each local id, the variables that threads there read and write; only with a reduction.
     footprints: Vec<Footprint>,
     /// The bad configurations over dense ids; only for exact models.
     dense_bads: Vec<Vec<(u32, u32)>>,
-    /// For each local id, where it goes when it is woken, and by what condition.
+    /// For each local id, where a thread there goes when it is woken, and by which condition.
     woken: Vec<Option<(u32, u32)>>,
     /// For each shared id, the steps that take no thread; compiled when first needed.
     pub(crate) alone: Vec<Option<Vec<Compiled>>>,
-    /// For each shared id, what is bad there; looked up when first needed.
+    /// For each shared id, its bad configurations; looked up when first needed.
     bads: Vec<Option<Bads>>,
-    /// (shared id, local id) in one number → bad configurations watched there. Kept apart from
-    /// `number_of` so that looking at targets compiles nothing: ids then depend on the order of
+    /// (shared id, local id) in one number → bad configurations watched there. Separate from
+    /// `number_of`, so that checking targets compiles nothing: ids then depend on the order of
     /// expansion alone.
     watched: FxHashMap<u64, Vec<u32>>,
     /// (shared id, local id) in one number → index in `thread_states`.
@@ -44,24 +44,24 @@ pub struct Steps {
     pub(crate) thread_states: Vec<ThreadState>,
     /// (index in `moving`, local id) → fates.
     fates: FxHashMap<(u32, u32), Vec<Option<u32>>>,
-    /// The steps that move bystanders, as the model gave them.
+    /// The steps that move bystanders, as listed by the model.
     moving: Vec<Step>,
 }
 
-/// What is bad in a shared state.
+/// The bad configurations of a shared state.
 struct Bads {
-    /// Bad configurations whose shared state this may be.
+    /// Bad configurations whose shared state may be this one.
     all: Vec<u32>,
-    /// Those of them that ask for no thread.
+    /// Those of them that require no thread.
     bare: Vec<u32>,
 }
 
-/// What is known about a thread state.
+/// The compiled steps of a thread state.
 pub(crate) struct ThreadState {
     pub(crate) shared: u32,
     pub(crate) local: u32,
     steps: Vec<Compiled>,
-    /// Whether one of the steps moves bystanders.
+    /// True if one of the steps moves bystanders.
     moves: bool,
 }
 
@@ -69,48 +69,48 @@ pub(crate) struct ThreadState {
 pub struct Compiled {
     /// Shared state afterwards.
     pub to: u32,
-    /// What it takes; sorted.
+    /// The threads it takes; sorted.
     pub(super) take: Vec<(u32, i64)>,
-    /// Whether it takes one thread, which then is its leader and known to be there.
+    /// True if it takes one thread, which then is its leader and known to be there.
     single: bool,
-    /// What it puts, less what it takes; sorted.
+    /// The threads it puts, minus those it takes; sorted.
     change: Vec<(u32, i64)>,
-    /// The same with the threads it creates.
+    /// The same, plus the threads it creates.
     grown: Vec<(u32, i64)>,
     taken: u64,
     put: u64,
     spawned: u64,
-    /// What bystanders do.
+    /// The effect on bystanders.
     pub others: Bystanders,
     /// The condition whose waiting threads it wakes, for [`Bystanders::WakeOne`].
     wakes: u32,
     /// Index in `Steps::moving`, for [`Bystanders::Transfer`].
     moving: u32,
-    /// Whether it may lead to a target.
+    /// True if it may lead to a target.
     pub may_hit: bool,
 }
 
 /// Receives the successors.
 pub trait Sink {
-    /// A successor, packed, and whether it may hit a target.
+    /// Receives a packed successor, and whether it may hit a target.
     fn successor(&mut self, packed: &[u8], may_hit: bool);
 
-    /// One of possibly very many ways to fire the same step comes next.
+    /// Announces one of possibly very many ways to fire the same step.
     fn one_of_many(&mut self) -> Result<(), Unknown>;
 
-    /// So many steps were looked at, whether they can be taken or not.
+    /// Counts steps that were tried, whether enabled or not.
     fn looked_at(&mut self, steps: u32) -> Result<(), Unknown>;
 
-    /// A successor with this many threads was left out, because the level allows fewer.
+    /// Notes a successor with this many threads that was left out because the level allows fewer.
     fn pruned(&mut self, size: u64);
 }
 
-/// Memory that expansions reuse.
+/// Memory that is reused by expansions.
 #[derive(Default)]
 pub struct Scratch {
     /// The configuration being expanded.
     pub config: Unpacked,
-    /// What [`Steps::ready`] found: a thread_state for each entry.
+    /// The result of [`Steps::ready`]: a thread state for each entry.
     thread_states: Vec<u32>,
     pub(super) packer: Packer,
     changes: Vec<(u32, i64)>,
@@ -119,7 +119,7 @@ pub struct Scratch {
 }
 
 impl Steps {
-    /// Nothing compiled yet.
+    /// Creates an empty cache.
     pub fn new(model: Arc<dyn Model>, targets: Targets, reduction: Option<Reduction>) -> Steps {
         let exact = model.is_exact();
         let mut steps = Steps {
@@ -144,35 +144,35 @@ impl Steps {
         steps
     }
 
-    /// A configuration over dense ids.
+    /// Converts a configuration to dense ids.
     pub fn unpacked(&mut self, config: &Config) -> Unpacked {
         Unpacked { shared: self.shared_id(config.shared), entries: self.dense(&config.threads) }
     }
 
-    /// A configuration in the model's states.
+    /// Converts a configuration to the model's states.
     pub fn config(&self, config: &Unpacked) -> Config {
         self.listing.config(config.shared, &config.entries)
     }
 
-    /// The local state with this id, without values that will never be read again.
+    /// Returns the local state with this id, without values that will never be read again.
     pub fn forgotten(&self, l: u32) -> Local {
         let local = self.listing.locals.value(l);
         self.listing.model.sets().map_or(local, |sets| sets.forget(local))
     }
 
-    /// The thread states of all configurations prepared so far.
+    /// Returns the thread states of all configurations prepared so far.
     pub fn thread_states(&self) -> impl Iterator<Item = (Shared, Local)> + '_ {
         self.thread_states
             .iter()
             .map(|p| (self.listing.shared.value(p.shared), self.listing.locals.value(p.local)))
     }
 
-    /// How many shared states have been prepared.
+    /// Returns the number of prepared shared states.
     pub fn shared_states(&self) -> usize {
         self.alone.iter().flatten().count()
     }
 
-    /// How many local states occur in configurations prepared so far.
+    /// Returns the number of local states in configurations prepared so far.
     pub fn local_states(&self) -> usize {
         let mut locals: Vec<u32> = self.thread_states.iter().map(|p| p.local).collect();
         locals.sort_unstable();
@@ -180,7 +180,7 @@ impl Steps {
         locals.len()
     }
 
-    /// Whether everything that expanding `scratch.config` needs has been compiled.
+    /// Returns whether all steps for the expansion of `scratch.config` have been compiled.
     pub fn ready(&self, scratch: &mut Scratch) -> bool {
         let Scratch { config, thread_states, .. } = scratch;
         thread_states.clear();
@@ -194,7 +194,7 @@ impl Steps {
         !moves || self.moving_steps(scratch).all(|(i, l)| self.fates.contains_key(&(i, l)))
     }
 
-    /// Compiles what expanding `scratch.config` needs, and says how much work that was, in ticks: a
+    /// Compiles the steps for the expansion of `scratch.config`, and returns the cost in ticks: a
     /// statement may have thousands of cases.
     pub fn prepare(&mut self, scratch: &mut Scratch) -> u32 {
         if self.ready(scratch) {
@@ -248,12 +248,12 @@ impl Steps {
         }
     }
 
-    /// Gives all successors of `scratch.config`, which is prepared, to `sink`, and says how many
-    /// steps fired.
+    /// Passes all successors of `scratch.config`, which is prepared, to `sink`, and returns the
+    /// number of steps fired.
     pub fn expand(
         &self,
         scratch: &mut Scratch,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         sink: &mut impl Sink,
     ) -> Result<u64, Unknown> {
         let size = scratch.config.size();
@@ -271,7 +271,7 @@ impl Steps {
             looked_at += 1;
             if step.single || step.take.iter().all(|&(l, n)| i64::from(scratch.config.count(l)) >= n) {
                 fired += 1;
-                self.fire(step, size, scratch, room, sink)?;
+                self.fire(step, size, scratch, size_limit, sink)?;
             }
         }
         scratch.thread_states = thread_states;
@@ -279,23 +279,24 @@ impl Steps {
         Ok(fired)
     }
 
-    /// Whether a step creates the threads it would, with `size` threads before it.
-    fn creates(&self, step: &Compiled, size: u64, room: SizeLimit) -> bool {
+    /// Returns whether a step creates its threads, with `size` threads before it.
+    fn creates(&self, step: &Compiled, size: u64, size_limit: SizeLimit) -> bool {
         let rest = size.saturating_sub(step.taken) + step.put;
-        step.spawned > 0 && room.bound.is_none_or(|n| rest + step.spawned <= u64::from(n))
+        step.spawned > 0 && size_limit.bound.is_none_or(|n| rest + step.spawned <= u64::from(n))
     }
 
-    /// Where a thread at `l` goes when a step wakes it, if it can.
+    /// Returns where a thread at `l` goes when a step wakes it; `None` if the step cannot wake it.
     pub fn woken(&self, step: &Compiled, l: u32) -> Option<u32> {
         self.woken[l as usize].filter(|w| w.1 == step.wakes).map(|w| w.0)
     }
 
-    /// What may become of a bystander at `l` of a step that moves bystanders.
+    /// Returns the fates of a bystander at `l` of a step that moves bystanders.
     pub fn fates(&self, step: &Compiled, l: u32) -> &[Option<u32>] {
         &self.fates[&(step.moving, l)]
     }
 
-    /// An entry of `scratch.config` whose steps are all that need be explored, if there is one.
+    /// Returns an entry of `scratch.config` whose steps suffice for the exploration, if there is
+    /// one.
     fn goes_first(&self, scratch: &mut Scratch) -> Option<usize> {
         let reduction = self.reduction.as_ref()?;
         let Scratch { config, thread_states, footprints, .. } = scratch;
@@ -316,16 +317,16 @@ impl Steps {
         step: &Compiled,
         size: u64,
         scratch: &mut Scratch,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         sink: &mut impl Sink,
     ) -> Result<(), Unknown> {
         let rest = size - step.taken + step.put;
-        let creates = self.creates(step, size, room);
+        let creates = self.creates(step, size, size_limit);
         let (after, change) = if creates { (rest + step.spawned, &step.grown) } else { (rest, &step.change) };
         if step.others == Bystanders::Transfer {
-            return self.fire_moving(step, creates, scratch, room, sink);
+            return self.fire_moving(step, creates, scratch, size_limit, sink);
         }
-        if !room.admits(after, sink) {
+        if !size_limit.admits(after, sink) {
             return Ok(());
         }
         let Scratch { config, packer, changes, .. } = scratch;
@@ -348,13 +349,13 @@ impl Steps {
         Ok(())
     }
 
-    /// Fires a step that moves bystanders: each goes its own way.
+    /// Fires a step that moves bystanders, each to one of its fates.
     fn fire_moving(
         &self,
         step: &Compiled,
         creates: bool,
         scratch: &mut Scratch,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         sink: &mut impl Sink,
     ) -> Result<(), Unknown> {
         let Scratch { config, packer, changes, entries, .. } = scratch;
@@ -369,7 +370,7 @@ impl Steps {
                 groups.push((saturated(others), fates));
             }
         }
-        // What arrives: the change, with what was taken given back.
+        // This is what arrives: the change, plus the threads that were taken.
         changes.clone_from(if creates { &step.grown } else { &step.change });
         for &(l, n) in &step.take {
             add(changes, l, n);
@@ -383,14 +384,15 @@ impl Steps {
             entries.extend(chosen.iter().filter_map(|&(fate, n)| Some((fate?, n))).filter(|e| e.1 > 0));
             merge(entries);
             let after = entries.iter().map(|e| u64::from(e.1)).sum();
-            if room.admits(after, sink) {
+            if size_limit.admits(after, sink) {
                 sink.successor(packer.pack(step.to, entries), step.may_hit);
             }
             Ok(())
         })
     }
 
-    /// Every (moving step, local id) whose fates matter when `scratch.config` is expanded.
+    /// Returns every (moving step, local id) whose fates matter to the expansion of
+    /// `scratch.config`.
     fn moving_steps<'a>(&'a self, scratch: &'a Scratch) -> impl Iterator<Item = (u32, u32)> + 'a {
         let alone = self.alone[scratch.config.shared as usize].iter().flatten();
         let led = scratch.thread_states.iter().flat_map(|&p| &self.thread_states[p as usize].steps);
@@ -424,8 +426,8 @@ impl Steps {
         id
     }
 
-    /// Whether the model has listed all steps so far; if not, nothing that was not found can be
-    /// called unreachable.
+    /// Returns an error if the model has not listed all steps so far: then nothing can be proved
+    /// unreachable.
     pub fn complete(&self) -> Result<(), Unknown> {
         self.listing.complete()
     }
@@ -434,7 +436,7 @@ impl Steps {
         listing::entries(bag, |l| self.local_id(l))
     }
 
-    /// Looks up what is bad in a shared state, unless that is done.
+    /// Looks up the bad configurations of a shared state, unless that is done.
     fn look_up_bads(&mut self, s: u32) {
         if self.bads[s as usize].is_none() {
             let all = self.targets.at_shared(self.listing.shared.value(s));
@@ -443,8 +445,8 @@ impl Steps {
         }
     }
 
-    /// Looks up what is watched at a thread state, unless that is done. Its shared state has been
-    /// looked up.
+    /// Looks up the bad configurations watched at a thread state, unless that is done. Those of its
+    /// shared state must have been looked up.
     fn look_up_watched(&mut self, s: u32, l: u32) {
         let all = self.bads[s as usize].as_ref().map_or(&[][..], |b| &b.all);
         let look_up =
@@ -464,7 +466,7 @@ impl Steps {
         self.alone[s as usize] = Some(steps);
     }
 
-    /// Compiles a thread state, unless that is done.
+    /// Compiles the steps of a thread state, unless that is done.
     pub(super) fn thread_state(&mut self, s: u32, l: u32) -> u32 {
         if let Some(&thread_state) = self.number_of.get(&key(s, l)) {
             return thread_state;
@@ -480,7 +482,7 @@ impl Steps {
         thread_state
     }
 
-    /// Compiles a step; a step that never changes anything is dropped.
+    /// Compiles a step; `None` if it never changes anything.
     fn compile(&mut self, step: Step) -> Option<Compiled> {
         let signed = |entries: Vec<(u32, u32)>| -> Vec<(u32, i64)> {
             entries.into_iter().map(|(l, n)| (l, i64::from(n))).collect()
@@ -527,7 +529,7 @@ impl Steps {
 }
 
 impl SizeLimit {
-    /// Whether there may be `size` threads; notifies `sink` if only the level is too low for that.
+    /// Returns whether there may be `size` threads; notifies `sink` if only the level forbids them.
     pub(super) fn admits(self, size: u64, sink: &mut impl Sink) -> bool {
         if size <= u64::from(self.level) {
             return true;
@@ -543,7 +545,7 @@ fn key(s: u32, l: u32) -> u64 {
     u64::from(s) << 32 | u64::from(l)
 }
 
-/// How many threads at `l` a step takes.
+/// Returns the number of threads at `l` that a step takes.
 fn taken(step: &Compiled, l: u32) -> i64 {
     step.take.iter().find(|e| e.0 == l).map_or(0, |e| e.1)
 }
@@ -556,7 +558,7 @@ fn add(changes: &mut Vec<(u32, i64)>, l: u32, n: i64) {
     }
 }
 
-/// Sorts entries and adds up those of the same state.
+/// Sorts entries and sums up those of the same state.
 fn merge(entries: &mut Vec<(u32, u32)>) {
     entries.sort_unstable();
     entries.dedup_by(|later, earlier| {
@@ -568,11 +570,11 @@ fn merge(entries: &mut Vec<(u32, u32)>) {
     });
 }
 
-/// Some bystanders in one state, and what may become of each.
+/// The number of bystanders in one state, and their possible fates.
 type Group<'a> = (u32, &'a [Option<u32>]);
 
-/// Every way to let the members of each group meet their fates, `option` of the first group and
-/// later ones still to be chosen.
+/// Calls `found` with every distribution of the members of each group over their fates; `option` of
+/// the first group and later ones are still to be chosen.
 fn deal(
     groups: &[Group<'_>],
     option: usize,

@@ -1,13 +1,13 @@
-//! Which targets a new configuration may hit, without looking at all of them.
+//! Efficient check for the targets that a new configuration may hit.
 //!
 //! Every bad configuration is *watched* through one of its local states, the one that the fewest
-//! others contain: a configuration that hits it has a thread there (or in a state that meets it).
-//! So a configuration looks only at what is watched at its own thread states, and these lists are
-//! kept per thread state.
+//! bad configurations contain: a configuration that hits it has a thread there (or in a state that
+//! meets it). So a configuration is compared only with those watched at its own thread states,
+//! which are listed per thread state.
 //!
 //! A second filter is per step. No stored configuration hits an open target, so a step that leaves
-//! the shared state alone can only hit through a thread that it brings, and one that changes it
-//! only what is bad in the new one.
+//! the shared state alone can only hit through a thread that it puts, and one that changes it can
+//! only hit bad configurations of the new shared state.
 
 use std::sync::Arc;
 
@@ -28,20 +28,20 @@ pub struct Targets {
     touched: FxHashSet<(Shared, Local)>,
 }
 
-/// One bad configuration.
+/// A bad configuration.
 pub struct Bad {
     /// The target it belongs to.
     pub target: usize,
-    /// Every configuration that covers this is bad.
+    /// The configuration: those that cover it are bad.
     pub config: Config,
-    /// The local state through which it is watched; none if no thread is asked for.
+    /// The local state through which it is watched; `None` if no thread is required.
     pub watched: Option<Local>,
-    /// Whether one thread is all it asks for.
+    /// True if it requires exactly one thread.
     pub single: bool,
 }
 
 impl Targets {
-    /// Indexes `targets`.
+    /// Builds the indices of `targets`.
     pub fn new(model: Arc<dyn Model>, targets: &[Target]) -> Targets {
         let mut popularity: FxHashMap<(Shared, Local), u32> = FxHashMap::default();
         for bad in targets.iter().flat_map(|t| &t.configs) {
@@ -68,17 +68,17 @@ impl Targets {
         index
     }
 
-    /// Bad configuration number `i`.
+    /// Returns bad configuration number `i`.
     pub fn bad(&self, i: u32) -> &Bad {
         &self.bads[i as usize]
     }
 
-    /// All bad configurations.
+    /// Returns all bad configurations.
     pub fn bads(&self) -> &[Bad] {
         &self.bads
     }
 
-    /// The bad configurations whose shared state may be `s`.
+    /// Returns the bad configurations whose shared state may be `s`.
     pub fn at_shared(&self, s: Shared) -> Vec<u32> {
         if self.model.is_exact() {
             return self.by_shared.get(&s).cloned().unwrap_or_default();
@@ -87,8 +87,8 @@ impl Targets {
         (0..self.bads.len() as u32).filter(meets).collect()
     }
 
-    /// Those of them that are watched at `l`; `at_shared` is what [`Targets::at_shared`] says about
-    /// `s`.
+    /// Returns those of them that are watched at `l`; `at_shared` is the result of
+    /// [`Targets::at_shared`] for `s`.
     pub fn watched_at(&self, s: Shared, l: Local, at_shared: &[u32]) -> Vec<u32> {
         if self.model.is_exact() {
             return self.by_watch.get(&(s, l)).cloned().unwrap_or_default();
@@ -97,7 +97,8 @@ impl Targets {
         at_shared.iter().copied().filter(meets).collect()
     }
 
-    /// Whether `step` may lead from a configuration that hits nothing open to one that does.
+    /// Returns whether `step` may lead from a configuration that hits no open target to one that
+    /// does.
     pub fn may_hit(&self, step: &Step, at_to: &[u32]) -> bool {
         if step.from != step.to || step.others != Bystanders::Stay {
             return !at_to.is_empty();

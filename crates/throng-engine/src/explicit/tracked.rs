@@ -1,14 +1,13 @@
-//! Lists of thread states need all values of one thread at a time; of the others, only what can
-//! still matter.
+//! Which configurations matter to a list of thread states: only those that differ for some thread.
 //!
 //! Two configurations are *alike to a thread* if they have the same shared state, the thread is in
 //! the same state in both, and the others are the same up to values that are never read again
-//! ([`throng_model::SetStates::forget`]). Such configurations can do the same and stay alike, so
-//! one of them is enough for every thread state that this thread gets to. A configuration is
+//! ([`throng_model::SetStates::forget`]). Such configurations have the same steps and stay alike,
+//! so one of them suffices for every thread state that this thread reaches. A configuration is
 //! therefore left out if, for each of its threads, one that is alike to it has been found.
 //!
-//! Every stored configuration is still one of the model, found by its steps, at its distance from
-//! the start: runs are runs, and the first run to a thread state is a shortest one.
+//! Every stored configuration is still reached by steps of the model, at its distance from the
+//! start: runs are runs, and the first run to a thread state is a shortest one.
 
 use rustc_hash::FxHashMap;
 
@@ -18,11 +17,11 @@ use super::store::{self, ROOT, Store};
 use throng_model::verdict::Unknown;
 use throng_model::{Local, Model};
 
-/// For each thread of each configuration found, what the thread cannot tell apart.
+/// For each thread of each configuration found, everything that the thread can distinguish.
 pub struct Tracked {
     seen: Store,
-    /// Dense id of a local state → number of what is left of it when values that do not matter are
-    /// forgotten.
+    /// The class of each local state, by dense id: states that are equal after irrelevant values
+    /// are forgotten have the same class.
     classes: Vec<u32>,
     number_of: FxHashMap<Local, u32>,
     config: Unpacked,
@@ -31,7 +30,7 @@ pub struct Tracked {
 }
 
 impl Tracked {
-    /// Nothing found yet. `None` if the model never forgets anything.
+    /// Creates an empty set. `None` if the model never forgets anything.
     pub fn new(model: &dyn Model) -> Option<Tracked> {
         model.sets().is_some_and(|sets| sets.forgets()).then(|| Tracked {
             seen: Store::default(),
@@ -43,16 +42,16 @@ impl Tracked {
         })
     }
 
-    /// Forgets everything found.
+    /// Drops all content.
     pub fn clear(&mut self) {
         self.seen.clear();
     }
 
-    /// Whether the configuration is new to one of its threads; if so, it no longer is.
+    /// Returns whether the configuration is new to one of its threads, and adds it.
     pub fn is_new(&mut self, packed: &[u8], steps: &Steps) -> Result<bool, Unknown> {
         self.config.read(packed);
         self.entries.clear();
-        // Without threads, there is only the shared state to see.
+        // Without threads, only the shared state matters.
         let mut new = self.config.entries.is_empty() && self.add()?;
         for i in 0..self.config.entries.len() {
             self.entries.clear();

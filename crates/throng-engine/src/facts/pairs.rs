@@ -1,19 +1,20 @@
-//! What pair views rule out, and which steps they leave possible.
+//! The configurations that pair views exclude, and the steps that they allow.
 
 use throng_model::bits::Row;
 use throng_model::views::{Group, Views};
 use throng_model::{Bag, Config, Incomplete, Local, Model, Step};
 
-/// Threads one by one; two stand for more, because views know no larger number.
+/// Returns the threads one by one, at most two for each local state, because views count no
+/// further.
 fn flat(threads: &Bag) -> impl Iterator<Item = Local> + Clone {
     threads.entries().iter().flat_map(|&(l, n)| std::iter::repeat_n(l, n.min(2) as usize))
 }
 
-/// The steps that are possible.
+/// Returns the possible steps.
 pub fn steps(model: &dyn Model, views: &Views) -> Vec<Step> {
     let (mut listed, mut steps) = (Vec::new(), Vec::new());
     for (s, group) in views.groups() {
-        // Everything was listed before, completely.
+        // The same steps were listed completely before.
         Incomplete::irrelevant(model.post_shared(s, &mut listed));
         views.singles(group).for_each(|l| Incomplete::irrelevant(model.post(s, l, &mut listed)));
         let is_possible = |step: &Step| {
@@ -25,7 +26,7 @@ pub fn steps(model: &dyn Model, views: &Views) -> Vec<Step> {
     steps
 }
 
-/// Whether the views rule out every configuration that covers `bad`.
+/// Returns whether the views exclude every configuration that covers `bad`.
 pub fn exclude(model: &dyn Model, views: &Views, bad: &Config) -> bool {
     let wanted: Vec<Local> = flat(&bad.threads).collect();
     if model.is_exact() {
@@ -37,7 +38,7 @@ pub fn exclude(model: &dyn Model, views: &Views, bad: &Config) -> bool {
     !meeting.any(|(_, group)| fit(model, views, group, &wanted, group.all()))
 }
 
-/// Whether threads for all of `wanted` can be found among `candidates` that may be there together.
+/// Returns whether threads for all of `wanted` exist among `candidates` that may occur together.
 fn fit(model: &dyn Model, views: &Views, group: &Group, wanted: &[Local], candidates: Row<'_>) -> bool {
     let Some((&first, rest)) = wanted.split_first() else { return true };
     candidates.iter().any(|a| {

@@ -1,4 +1,4 @@
-//! From steps over ω to a run with as few threads at the start as the steps need, and without
+//! Conversion of steps over ω to a run with as few initial threads as the steps need, and without
 //! detours.
 
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use throng_model::problem::{Initial, Problem, Target};
 use throng_model::verdict::{Taken, Trace};
 use throng_model::{Bag, Config, Local, Step, UNCOUNTABLE, semantics};
 
-/// A run of `steps` from a member of `family` into the target, unless it needs too many threads to
-/// count.
+/// Returns a run of `steps` from a member of `family` into the target, unless it needs too many
+/// threads to count.
 pub fn concrete(problem: &Problem, target: &Target, family: &Initial, steps: Vec<Step>) -> Option<Trace> {
     let missing = missing(family, &steps);
     let most = target.configs.iter().map(|c| c.threads.size()).max().unwrap_or(0);
@@ -16,7 +16,7 @@ pub fn concrete(problem: &Problem, target: &Target, family: &Initial, steps: Vec
         let run = replay(problem, family, extra, &steps);
         run.is_some_and(|trace| target.is_hit(trace.end(), &*problem.model))
     };
-    // The target may need threads that no step moves.
+    // The target may require threads that no step moves.
     let with = |more: u32| {
         let mut extra = missing.clone();
         for &l in &family.any {
@@ -38,8 +38,8 @@ pub fn concrete(problem: &Problem, target: &Target, family: &Initial, steps: Vec
     Some(without_detours(problem, trace))
 }
 
-/// The least number up to `most` that `suffices`, if any does: larger configurations can do at
-/// least as much.
+/// Returns the least number up to `most` that `suffices`, if there is one: larger configurations
+/// can do at least as much.
 fn least(most: u32, suffices: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
     if suffices(0) {
         return Some(0); // as a rule
@@ -55,7 +55,8 @@ fn least(most: u32, suffices: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
     Some(enough)
 }
 
-/// How many threads the steps take where any number may start, beyond those that are there.
+/// Returns how many threads the steps take where any number may start, beyond those that are
+/// present.
 fn missing(family: &Initial, steps: &[Step]) -> BTreeMap<Local, u32> {
     let mut there: BTreeMap<Local, u32> = family.threads.entries().iter().copied().collect();
     let mut missing: BTreeMap<Local, u32> = BTreeMap::new();
@@ -75,7 +76,7 @@ fn missing(family: &Initial, steps: &[Step]) -> BTreeMap<Local, u32> {
     missing
 }
 
-/// The run of these steps with `extra` threads at the start, if there is one.
+/// Returns the run of these steps with `extra` threads at the start, if there is one.
 fn replay(
     problem: &Problem,
     family: &Initial,
@@ -98,7 +99,8 @@ fn replay(
     Some(trace)
 }
 
-/// Leaves out what leads from a configuration to one that it covers: larger ones can do as much.
+/// Removes the part of a run from a configuration to one that it covers: larger ones can do at
+/// least as much.
 fn without_detours(problem: &Problem, trace: Trace) -> Trace {
     let mut now = trace.start.clone();
     let mut at = 0;

@@ -1,16 +1,16 @@
-//! The maximal labels discovered so far (STAR 3.3.2.1), indexed by what a label that covers another
-//! must have.
+//! The maximal labels discovered so far (STAR 3.3.2.1), indexed by local states that a covering
+//! label must have.
 //!
 //! Invariant: every label ever discovered is covered by a listed one, and no listed label covers
 //! another.
 //!
-//! What covers a label has all its local states: so it is looked for among the labels that have the
-//! rarest of them. What a label covers has no others: so each listed label is *at home* in the
-//! rarest of its local states, and those at home in the local states of the new label are looked
-//! at. Signatures and sizes refute most of what remains.
+//! A label that covers another has all its local states, so it is among the labels that have the
+//! rarest of them. A covered label has no other local states: so each listed label is *at home* in
+//! the rarest of its local states, and only the labels at home in the local states of the new label
+//! are compared. Signatures and sizes refute most of the remaining pairs.
 //!
 //! Where states stand for sets, a local state may be covered by one that it is a part of
-//! ([`Steps::covers`]): then these are looked at, too.
+//! ([`Steps::covers`]): then labels with these are compared, too.
 
 use std::hash::{Hash, Hasher};
 
@@ -29,11 +29,11 @@ const NOWHERE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub struct Antichain {
     /// For each local state, the labels that have it. Some may be covered by now; they do no harm,
-    /// and go when the list is to grow.
+    /// and are removed when the list would grow.
     having: FxHashMap<Key, Vec<NodeId>>,
     /// Every maximal label once.
     home: FxHashMap<Key, Vec<Listed>>,
-    /// The last label of each hash, since most labels that are covered are covered by themselves.
+    /// The last label with each hash: most covered labels are covered by an equal one.
     same: FxHashMap<u64, NodeId>,
     size: usize,
     comparisons: u64,
@@ -41,7 +41,7 @@ pub struct Antichain {
 }
 
 impl Antichain {
-    /// Whether some label covers this one.
+    /// Returns whether some label covers this one.
     pub fn covers(
         &mut self,
         tree: &Tree,
@@ -54,8 +54,8 @@ impl Antichain {
         if same.is_some_and(|n| n.shared == shared && *n.counts == *counts) {
             return true;
         }
-        // Whatever covers the label has the rarest of its local states, or one that this is a part
-        // of.
+        // A label that covers this one has the rarest of its local states, or one that this is a
+        // part of.
         let l = rarest(&self.having, steps, shared, counts);
         if l == NOWHERE {
             return self.having.contains_key(&(shared, NOWHERE));
@@ -63,7 +63,7 @@ impl Antichain {
         [l].iter().chain(steps.above(l)).any(|&l| self.covers_at((shared, l), tree, steps, signature, counts))
     }
 
-    /// Whether some label that has this local state covers the one given.
+    /// Returns whether some label with this local state covers the given one.
     fn covers_at(
         &mut self,
         key: Key,
@@ -81,13 +81,13 @@ impl Antichain {
         });
         self.looked_at += found.map_or(list.len(), |i| i + 1) as u64;
         if let Some(i) = found {
-            // What covers once covers often: keep it near the front.
+            // A label that covers once covers often, so it moves to the front.
             list.swap(i, i / 2);
         }
         found.is_some()
     }
 
-    /// Lists a label that none covers, and returns the nodes whose labels it covers, which are no
+    /// Lists a label that no other covers. Returns the nodes whose labels it covers, which are no
     /// longer listed.
     pub fn insert(&mut self, tree: &Tree, steps: &Steps, new: NodeId) -> Vec<NodeId> {
         let node = tree.node(new);
@@ -112,28 +112,28 @@ impl Antichain {
         dropped
     }
 
-    /// How many labels are listed.
+    /// Returns the number of listed labels.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// How many pairs of labels were compared in full.
+    /// Returns the number of pairs of labels that were compared in full.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
 
-    /// How many labels were looked at, compared or not.
+    /// Returns the number of labels that were considered, compared or not.
     pub fn looked_at(&self) -> u64 {
         self.looked_at
     }
 
-    /// The nodes listed.
+    /// Returns the listed nodes.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.home.values().flatten().map(|m| m.node)
     }
 
-    /// The antichain of an earlier process: the nodes of the tree that no other dominates, and how
-    /// much was compared.
+    /// Restores the antichain of an earlier process: the nodes of the tree that no other dominates,
+    /// and its statistics.
     pub fn of_earlier(tree: &Tree, steps: &Steps, comparisons: u64, looked_at: u64) -> Antichain {
         let mut antichain = Antichain { comparisons, looked_at, ..Antichain::default() };
         for (node, _) in tree.nodes().iter().enumerate().filter(|(_, n)| !n.dominated) {
@@ -153,7 +153,7 @@ impl Antichain {
         for l in node.counts.iter().map(|e| e.0).chain([NOWHERE]) {
             let list = self.having.entry((node.shared, l)).or_default();
             if l == NOWHERE {
-                // Only asked whether there is any.
+                // One is enough: every label covers one without threads.
                 list.truncate(0);
             } else if list.len() == list.capacity() {
                 list.retain(|&m| !tree.node(m).dominated);
@@ -164,7 +164,7 @@ impl Antichain {
     }
 }
 
-/// The local state that the fewest labels have, those that it is a part of counted in.
+/// Returns the local state that the fewest labels have, counting those that it is a part of.
 fn rarest(having: &FxHashMap<Key, Vec<NodeId>>, steps: &Steps, shared: u32, counts: &[Entry]) -> u32 {
     let many = |l: u32| having.get(&(shared, l)).map_or(0, Vec::len);
     let rarity = |l: &u32| many(*l) + steps.above(*l).iter().map(|&l| many(l)).sum::<usize>();

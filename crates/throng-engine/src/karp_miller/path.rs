@@ -1,10 +1,10 @@
 //! The path from the root to the node being explored, and accelerations against it (STAR 3.3.3).
 //!
-//! An ancestor that covers an earlier one need not be asked: the earlier one is smaller, so
+//! An ancestor that covers an earlier one can be skipped: the earlier one is smaller, so
 //! accelerating against it gives ω at least wherever the later one would. Conversely, no node of
 //! the path covers a *later* one: that would have been dropped when it was discovered. So the
 //! minimal ancestors are those that cover none before them; along the path this set only grows, and
-//! going back up means removing from its end.
+//! backtracking removes nodes from its end.
 
 use rustc_hash::FxHashMap;
 
@@ -20,11 +20,11 @@ type Lists = Vec<Vec<Listed>>;
 pub struct Path {
     nodes: Vec<OnPath>,
     minimal: Lists,
-    /// All nodes, if they are needed.
+    /// All nodes by shared state, if they are needed.
     all: Option<Lists>,
-    /// Accelerate against all ancestors, not only the minimal ones.
+    /// True to accelerate against all ancestors, not only the minimal ones.
     ask_all: bool,
-    /// Where each node is on the path.
+    /// The position of each node on the path.
     depth: FxHashMap<NodeId, usize>,
 }
 
@@ -36,13 +36,13 @@ struct OnPath {
 }
 
 impl Path {
-    /// An empty path that accelerates against all ancestors or only the minimal ones, and can say,
-    /// or not, whether a label is on it.
+    /// Creates an empty path that accelerates against all ancestors or only the minimal ones, and
+    /// can look up labels if `can_find`.
     pub fn new(ask_all: bool, can_find: bool) -> Path {
         Path { ask_all, all: (ask_all || can_find).then(Vec::new), ..Path::default() }
     }
 
-    /// Goes one node further.
+    /// Appends a node.
     pub fn push(&mut self, tree: &Tree, node: NodeId) {
         let n = tree.node(node);
         let new = Listed { signature: n.plain, node };
@@ -59,7 +59,7 @@ impl Path {
         self.nodes.push(OnPath { node, shared: n.shared, minimal });
     }
 
-    /// Goes back up by one node, which is returned.
+    /// Removes and returns the last node.
     pub fn pop(&mut self) -> Option<NodeId> {
         let OnPath { node, shared, minimal } = self.nodes.pop()?;
         if minimal {
@@ -72,7 +72,7 @@ impl Path {
         Some(node)
     }
 
-    /// Makes this the path from the root to `node`, from wherever it is.
+    /// Changes the path to the one from the root to `node`.
     pub fn switch(&mut self, tree: &Tree, node: NodeId) {
         let mut missing = vec![node];
         let mut at = tree.node(node).parent;
@@ -88,7 +88,7 @@ impl Path {
     }
 
     /// Puts ω wherever `counts`, a successor of the last node, has more threads than an ancestor
-    /// that it covers; until there is no more to gain. Notes these ancestors in `pumped`.
+    /// that it covers, until nothing changes. Appends these ancestors to `pumped`.
     pub fn accelerate(
         &self,
         tree: &Tree,
@@ -103,8 +103,7 @@ impl Path {
         while again {
             again = false;
             let mut rest = ancestors.iter();
-            // Nearly all ancestors are refuted by their signature, so the loop over them has
-            // nothing else in it.
+            // Signatures refute nearly all ancestors, so the loop over them does nothing else.
             loop {
                 let now = *signature;
                 let Some(ancestor) = rest.find(|a| a.is_below(tree, now, counts)) else { break };
@@ -117,24 +116,24 @@ impl Path {
         }
     }
 
-    /// Whether some node of the path has exactly this label.
+    /// Returns whether some node of the path has exactly this label.
     pub fn has(&self, tree: &Tree, shared: u32, counts: &[Entry]) -> bool {
         let list = self.all.as_ref().and_then(|all| all.get(shared as usize));
         list.is_some_and(|list| list.iter().any(|a| tree.counts(a.node) == counts))
     }
 
-    /// Whether a node is on the path.
+    /// Returns whether a node is on the path.
     pub fn contains(&self, node: NodeId) -> bool {
         self.depth.contains_key(&node)
     }
 
-    /// How many nodes there are on the path.
+    /// Returns the number of nodes on the path.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 }
 
-/// Puts ω wherever `counts` has more threads than `below`; says whether that changed anything.
+/// Puts ω wherever `counts` has more threads than `below`. Returns whether that changed anything.
 pub fn pump(below: &[Entry], counts: &mut [Entry]) -> bool {
     let mut changed = false;
     for entry in counts.iter_mut().filter(|e| e.1 != OMEGA) {
@@ -147,7 +146,7 @@ pub fn pump(below: &[Entry], counts: &mut [Entry]) -> bool {
 }
 
 impl Listed {
-    /// Whether `counts` covers the label of this node, which has the same shared state.
+    /// Returns whether `counts` covers the label of this node, which has the same shared state.
     fn is_below(&self, tree: &Tree, signature: Signature, counts: &[Entry]) -> bool {
         self.signature.may_be_below(signature) && covers(counts, tree.counts(self.node))
     }

@@ -1,8 +1,8 @@
-//! The state of a search as numbers, and back ([`crate::checkpoint`]).
+//! Saving and resuming a search, as numbers ([`crate::checkpoint`]).
 //!
-//! Nodes name steps by their numbers, so what was compiled is compiled again in the same order. The
-//! antichain is the nodes that no other dominates; how it lists them makes no difference to what it
-//! answers. The path is the nodes of the frames.
+//! Nodes refer to steps by number, so steps are compiled again in the same order. The antichain
+//! consists of the nodes that no other dominates; its answers do not depend on how it lists them.
+//! The path consists of the nodes of the frames.
 
 use std::hash::{Hash, Hasher};
 
@@ -17,11 +17,11 @@ use crate::checkpoint::{Damaged, Reader, Writer};
 use crate::{Occupied, TreeStatistics};
 use throng_model::{Local, Shared};
 
-/// In place of a local state: steps that take no thread.
+/// Stands for the local state of steps that take no thread.
 const NO_LEADER: u32 = u32::MAX;
 
 impl Search<'_> {
-    /// Writes the state between two steps; `states` is what the model exports about its states.
+    /// Writes the state between two steps; `states` is the model's export of its states.
     pub fn write(&self, states: &[u8], out: &mut Writer<'_>) {
         out.bytes(states);
         self.steps.write(out);
@@ -45,7 +45,7 @@ impl Search<'_> {
         self.uncountable.iter().for_each(|&hit| out.number(hit));
     }
 
-    /// Restores the state that another process wrote; this search has not begun.
+    /// Restores the state that another process wrote into a search that has not begun.
     pub fn read(&mut self, input: &mut Reader<'_>) -> Result<(), Damaged> {
         let states = input.bytes()?;
         if !self.problem.model.persist().is_some_and(|p| p.import_states(&states)) {
@@ -124,7 +124,7 @@ impl Steps {
             }
         }
         if let Some(order) = &mut self.order {
-            order.turn_round();
+            order.index_below();
         }
         for _ in 0..input.count()? {
             let s = input.below(shared)?;
@@ -134,7 +134,7 @@ impl Steps {
                 Some(_) => return Err(Damaged),
             }
         }
-        // The numbers of steps mean what they meant.
+        // The fingerprint shows whether the numbers of steps mean the same.
         if input.number()? == self.fingerprint() { Ok(()) } else { Err(Damaged) }
     }
 

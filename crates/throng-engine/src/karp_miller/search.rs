@@ -21,7 +21,7 @@ use throng_model::problem::{Initial, Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown};
 use throng_model::{Config, OMEGA, Persist, Shared, UNCOUNTABLE};
 
-/// A search and all it has found.
+/// A search and its results.
 pub struct Search<'p> {
     pub(super) problem: &'p Problem,
     options: &'p KarpMiller,
@@ -30,36 +30,36 @@ pub struct Search<'p> {
     pub(super) tree: Tree,
     pub(super) antichain: Antichain,
     pub(super) path: Path,
-    /// The nodes of the path, with how far the expansion of each has come.
+    /// The nodes of the path, with the progress of the expansion of each.
     pub(super) frames: Vec<Frame>,
-    /// How many initial families have become roots.
+    /// The number of initial families that have become roots.
     pub(super) families: usize,
     /// A new node that has not been compared with the targets yet.
     pub(super) unjudged: Option<NodeId>,
     keeper: Option<&'p dyn Keeper>,
-    /// When so many steps have been fired, it is time to ask whether the state is to be kept.
+    /// The number of fired steps at which the keeper is asked next whether a state is due.
     keep_at: u64,
     ticker: Ticker<'p>,
-    /// How much of the antichain's work the ticker knows of.
+    /// The part of the antichain's work that has been charged to the ticker.
     pub(super) ticked: u64,
     watch: &'p dyn Watch,
     reported: Instant,
-    /// When so many steps have been fired, it is time to look at the clock.
+    /// The number of fired steps at which the clock is read next.
     report_at: u64,
-    /// For each target, how it is hit.
+    /// For each target, a run that hits it.
     pub traces: Vec<Option<Trace>>,
-    /// The targets that are hit, but only by runs with too many threads to count.
+    /// True for targets that are hit only by runs with too many threads to count.
     pub uncountable: Vec<bool>,
-    /// What the search did so far.
+    /// The statistics so far.
     pub statistics: TreeStatistics,
-    /// How many local states labels occupy.
+    /// Number of local states that labels occupy.
     pub occupied: Occupied,
     /// Steps fired.
     pub fired: u64,
     scratch: Scratch,
 }
 
-/// A successor that is being built.
+/// The successor under construction.
 #[derive(Default)]
 struct Scratch {
     counts: Vec<Entry>,
@@ -69,7 +69,7 @@ struct Scratch {
 /// Why a search ends early.
 #[derive(Debug)]
 pub enum Stop {
-    /// There is nothing left to decide.
+    /// All targets are decided.
     Decided,
     /// A limit was reached.
     Limit(Unknown),
@@ -81,15 +81,15 @@ impl From<Unknown> for Stop {
     }
 }
 
-/// How far the expansion of a node has come.
+/// The progress of the expansion of a node.
 #[derive(Clone, Copy)]
 pub struct Frame {
     /// The node.
     pub node: NodeId,
-    /// 0: steps that keep the shared state; 1: the others. Only used if these are distinguished.
+    /// 0: steps that keep the shared state; 1: the others. Only used if they are distinguished.
     pub pass: u8,
-    /// Whose steps are being fired: 0 for those that take no thread, then the local states of the
-    /// node.
+    /// The leader whose steps are fired: 0 for steps that take no thread, then the local states of
+    /// the node.
     pub leader: usize,
     /// The next step of this leader.
     pub at: u32,
@@ -97,11 +97,11 @@ pub struct Frame {
     pub end: u32,
 }
 
-/// Time between two reports of progress, at least.
+/// Minimum time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 impl<'p> Search<'p> {
-    /// A search for `targets` that has not begun.
+    /// Creates a search for `targets`.
     pub fn new(
         problem: &'p Problem,
         targets: &'p [Target],
@@ -123,7 +123,7 @@ impl<'p> Search<'p> {
             frames: Vec::new(),
             families: 0,
             unjudged: None,
-            // Only the default is worth a format of its own.
+            // Only the default options have a checkpoint format.
             keeper: watch.keeper().filter(|_| *options == KarpMiller::default() && model.persist().is_some()),
             keep_at: 0,
             ticker: Ticker::new(limits),
@@ -161,7 +161,7 @@ impl<'p> Search<'p> {
     }
 
     fn keep_now_and_then(&mut self) {
-        // As for reports: looking at the clock would cost more than firing a step.
+        // As for reports, reading the clock would cost more than firing a step.
         let Some(keeper) = self.keeper.filter(|_| self.fired >= self.keep_at) else { return };
         self.keep_at = self.fired + 64;
         if keeper.is_due() {
@@ -175,7 +175,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// The maximal labels, sorted.
+    /// Returns the maximal labels, sorted.
     pub fn maximal(&self) -> Vec<Config> {
         let config = |n: NodeId| self.steps.config(self.tree.node(n).shared, self.tree.counts(n));
         let mut maximal: Vec<Config> = self.antichain.nodes().map(config).collect();
@@ -183,7 +183,7 @@ impl<'p> Search<'p> {
         maximal
     }
 
-    /// How many shared and how many local states the maximal labels have.
+    /// Returns the numbers of shared and of local states of the maximal labels.
     pub fn states(&self) -> (u64, u64) {
         let (mut shared, mut locals) = (FxHashSet::default(), FxHashSet::default());
         for node in self.antichain.nodes() {
@@ -193,9 +193,10 @@ impl<'p> Search<'p> {
         (shared.len() as u64, locals.len() as u64)
     }
 
-    /// Depth-first; a successor is built only when all before it have been explored.
+    /// Searches depth first; a successor is built only when all before it have been explored.
     ///
-    /// Stops only where it can be resumed: between two steps, or before a node is judged.
+    /// Stops only where it can be resumed: between two steps, or before a node is compared with the
+    /// targets.
     fn one_by_one(&mut self) -> Result<(), Stop> {
         loop {
             self.judge()?;
@@ -223,7 +224,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// STAR's order: all successors of a node are discovered at once, and wait.
+    /// Searches in STAR's order: all successors of a node are discovered at once, and wait.
     fn all_at_once(&mut self) -> Result<(), Stop> {
         let mut waiting = VecDeque::new();
         for family in 0..self.problem.initial.len() {
@@ -246,7 +247,7 @@ impl<'p> Search<'p> {
                 found.extend(self.successor(node, step)?);
                 self.judge()?;
             }
-            // What was found first is to be explored first.
+            // Nodes that were found first are explored first.
             match self.options.order {
                 Order::BreadthFirst => waiting.extend(found.drain(..)),
                 Order::DepthFirst | Order::OneByOne => waiting.extend(found.drain(..).rev()),
@@ -282,12 +283,12 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Whether the (remaining) successors of a node are not needed.
+    /// Returns whether the (remaining) successors of a node are not needed.
     fn is_obsolete(&self, node: NodeId) -> bool {
         self.options.drop_covered && self.tree.node(node).dominated
     }
 
-    /// The next step that is to be fired at a node, in the order asked for.
+    /// Returns the next step to fire at a node, in the requested order.
     fn next_step(&mut self, frame: &mut Frame) -> Option<u32> {
         while frame.at == frame.end {
             let node = self.tree.node(frame.node);
@@ -316,7 +317,8 @@ impl<'p> Search<'p> {
         Some(frame.at - 1)
     }
 
-    /// Fires a step, accelerates, and discovers what comes out, unless it is not enabled or known.
+    /// Fires a step, accelerates, and discovers the result, unless the step is not enabled or the
+    /// label is covered.
     fn successor(&mut self, node: NodeId, id: u32) -> Result<Option<NodeId>, Unknown> {
         let step = self.steps.step(id);
         let (parent, to) = (self.tree.node(node), step.to);
@@ -335,7 +337,7 @@ impl<'p> Search<'p> {
         Ok(self.discover(to, node, id))
     }
 
-    /// Looks at the limits now and then: after many steps, or a few that meant many comparisons.
+    /// Checks the limits now and then: after many steps, or a few that required many comparisons.
     fn tick(&mut self) -> Result<(), Unknown> {
         self.ticker.tick()?;
         self.ticker.ticks(self.steps.take_work())?;
@@ -346,12 +348,13 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// Adds the label in the scratch to the tree, if it is new; the node is to be judged next.
+    /// Adds the label in the scratch to the tree, if it is new; the node must be compared with the
+    /// targets next.
     fn discover(&mut self, shared: u32, parent: NodeId, step: u32) -> Option<NodeId> {
         let Scratch { counts, pumped } = &mut self.scratch;
         let mut plain = Signature::of(counts);
-        // Acceleration only makes a label larger, so what is covered before it may not be after it:
-        // accelerate first.
+        // Acceleration comes first: it makes labels larger, so one that is covered before it may
+        // not be covered after it.
         self.path.accelerate(&self.tree, shared, &mut plain, counts, pumped);
         if !pumped.is_empty() {
             self.steps.absorb(counts, None);
@@ -383,17 +386,17 @@ impl<'p> Search<'p> {
         Some(node)
     }
 
-    /// Lists a new node among the maximal ones; those that it covers are done with.
+    /// Lists a new node among the maximal ones and marks those that it covers as dominated.
     fn insert(&mut self, new: NodeId) {
         let n = self.tree.node(new);
-        // Without pruning, what is discovered may be covered.
+        // Without pruning, a discovered label may be covered.
         let is_covered = !self.options.prune
             && self.antichain.covers(&self.tree, &self.steps, n.shared, n.signature, &n.counts);
         let dropped =
             if is_covered { Vec::new() } else { self.antichain.insert(&self.tree, &self.steps, new) };
         for node in dropped {
             self.tree.dominate(node);
-            // Bystanders come back to a node's label when they switch to another branch.
+            // In other orders, a switch of branches needs the labels of earlier nodes.
             if self.options.order == Order::OneByOne && !self.path.contains(node) {
                 self.tree.forget(node);
             }
@@ -401,7 +404,7 @@ impl<'p> Search<'p> {
         self.statistics.antichain_peak = self.statistics.antichain_peak.max(self.antichain.size() as u64);
     }
 
-    /// Looks which targets the new node hits, if there is one, and finds the runs.
+    /// Checks which targets the new node hits, if there is one, and finds the runs.
     fn judge(&mut self) -> Result<(), Stop> {
         let Some(node) = self.unjudged else { return Ok(()) };
         let mut hits = Vec::new();
@@ -427,7 +430,7 @@ impl<'p> Search<'p> {
         self.traces[target].is_none() && !self.uncountable[target]
     }
 
-    /// A concrete run into the target, which the label of `node` covers.
+    /// Returns a concrete run into the target, which the label of `node` covers.
     fn trace(&mut self, node: NodeId, target: usize, bad: usize) -> Result<Trace, Unknown> {
         let goal = self.goal(node, target, bad);
         let Unrolled { need, steps } = unroll(&self.tree, &self.steps, node, goal.clone(), &mut self.ticker)?;
@@ -439,7 +442,7 @@ impl<'p> Search<'p> {
         Ok(self.as_trace(&run, family))
     }
 
-    /// The threads of the label that the target needs, and no more.
+    /// Returns exactly the threads of the label that the target needs.
     fn goal(&mut self, node: NodeId, target: usize, bad: usize) -> Vec<Entry> {
         let n = self.tree.node(node);
         let bad = self.targets.config(target, bad);
@@ -490,13 +493,13 @@ impl<'p> Search<'p> {
 }
 
 impl Frame {
-    /// The expansion of a node, not begun.
+    /// Creates a frame for a node.
     fn new(node: NodeId) -> Frame {
         Frame { node, pass: 0, leader: 0, at: 0, end: 0 }
     }
 }
 
-/// The larger count everywhere.
+/// Returns the larger count of each local state.
 fn join(a: &[Entry], b: &[Entry]) -> Vec<Entry> {
     let mut joined = b.to_vec();
     for &(l, n) in a {

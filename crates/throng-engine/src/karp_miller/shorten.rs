@@ -1,9 +1,9 @@
-//! Makes a run shorter: whatever the end does not need is left out.
+//! Shortens a run by removing everything that its end does not need.
 //!
 //! Backward from the goal, the need of the rest of the run is known at every point; the earliest
-//! configuration with the same shared state that covers it is as good as the latest, so all between
-//! the two is skipped. The start then has only the threads that the shorter run needs, which makes
-//! the configurations smaller; so it is done again until nothing changes.
+//! configuration with the same shared state that covers it is as good as the latest, so everything
+//! between the two is removed. The start then has only the threads that the shorter run needs,
+//! which makes the configurations smaller; so this is repeated until nothing changes.
 
 use super::steps::Steps;
 use super::vector::{Entry, add, covers, remove};
@@ -17,12 +17,12 @@ pub struct Run {
     pub shared: u32,
     /// The threads at the start.
     pub start: Vec<Entry>,
-    /// What happens.
+    /// The steps.
     pub steps: Vec<u32>,
 }
 
 impl Run {
-    /// The configurations: one more than steps.
+    /// Returns the configurations: one more than steps.
     pub fn configs(&self, steps: &Steps) -> Vec<(u32, Vec<Entry>)> {
         let mut configs = vec![(self.shared, self.start.clone())];
         for &id in &self.steps {
@@ -37,7 +37,7 @@ impl Run {
     }
 }
 
-/// A run that still ends with `goal`, and starts with what `start` makes of what it needs there.
+/// Returns a run that still ends with `goal`, and starts with `start` applied to its need there.
 pub fn shorten(
     mut run: Run,
     goal: &[Entry],
@@ -55,7 +55,7 @@ pub fn shorten(
     }
 }
 
-/// What is needed at the start, and which steps.
+/// Returns the need at the start and the remaining steps.
 fn pass(
     run: &Run,
     goal: &[Entry],

@@ -1,4 +1,4 @@
-//! The model's steps over small ids, compiled when a search first asks for them.
+//! The model's steps over small ids, compiled on demand.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::listing::{self, Ids, Listing};
 use throng_model::verdict::Unknown;
 use throng_model::{Bag, Config, Local, Model, OMEGA, Shared, Step};
 
-/// A step between vectors: `take` must be there and goes, `give` comes.
+/// A step between vectors: it removes `take`, which must be present, and adds `give`.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Shared state before.
@@ -24,7 +24,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Writes to `out` what `counts` becomes; `false` if the step is not enabled.
+    /// Writes the successor of `counts` to `out`; returns `false` if the step is not enabled.
     pub fn fire(&self, counts: &[Entry], out: &mut Vec<Entry>) -> bool {
         out.clear();
         out.extend_from_slice(counts);
@@ -36,7 +36,7 @@ impl Compiled {
     }
 }
 
-/// Steps that one thread state leads: first those that keep the shared state, then the others.
+/// The steps that one thread state leads: first those that keep the shared state, then the others.
 #[derive(Clone, Copy, Debug)]
 pub struct Led {
     /// The first step.
@@ -50,7 +50,7 @@ pub struct Led {
 /// States, their ids, and steps.
 pub struct Steps {
     pub(super) listing: Listing,
-    /// How local states include each other; only if states may stand for sets.
+    /// The inclusions between local states; only if states may stand for sets.
     pub(super) order: Option<Inclusion>,
     pub(super) led: FxHashMap<(u32, u32), Led>,
     pub(super) alone: FxHashMap<u32, Led>,
@@ -59,7 +59,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Nothing compiled yet.
+    /// Creates an empty cache.
     pub fn new(model: Arc<dyn Model>) -> Steps {
         Steps {
             order: (!model.is_exact()).then(Inclusion::default),
@@ -71,7 +71,7 @@ impl Steps {
         }
     }
 
-    /// The steps that a thread at `l` leads in `s`.
+    /// Returns the steps that a thread at `l` leads in `s`.
     pub fn led_by(&mut self, s: u32, l: u32) -> Led {
         if let Some(&led) = self.led.get(&(s, l)) {
             return led;
@@ -82,7 +82,7 @@ impl Steps {
         led
     }
 
-    /// The steps in `s` that take no thread.
+    /// Returns the steps in `s` that take no thread.
     pub fn without_leader(&mut self, s: u32) -> Led {
         if let Some(&led) = self.alone.get(&s) {
             return led;
@@ -93,42 +93,42 @@ impl Steps {
         led
     }
 
-    /// Whether the model has listed all steps so far.
+    /// Returns an error if the model has not listed all steps so far.
     pub fn complete(&self) -> Result<(), Unknown> {
         self.listing.complete()
     }
 
-    /// How much work it was to ask the model since this was last asked, in ticks.
+    /// Returns the cost in ticks of calling the model since the last call of this method.
     pub fn take_work(&mut self) -> u32 {
         self.listing.take_work()
     }
 
-    /// A compiled step.
+    /// Returns a compiled step.
     pub fn step(&self, id: u32) -> &Compiled {
         &self.compiled[id as usize]
     }
 
-    /// The step of the model that it was compiled from.
+    /// Returns the step of the model that it was compiled from.
     pub fn original(&self, id: u32) -> &Step {
         &self.originals[id as usize]
     }
 
-    /// The id of a shared state.
+    /// Returns the id of a shared state.
     pub fn shared_id(&mut self, s: Shared) -> u32 {
         self.listing.shared.intern(s).0
     }
 
-    /// The shared state of an id.
+    /// Returns the shared state of an id.
     pub fn shared_state(&self, s: u32) -> Shared {
         self.listing.shared.value(s)
     }
 
-    /// The local state of an id.
+    /// Returns the local state of an id.
     pub fn local_state(&self, l: u32) -> Local {
         self.listing.locals.value(l)
     }
 
-    /// The vector of a bag.
+    /// Converts a bag to a vector.
     pub fn vector(&mut self, bag: &Bag) -> Vec<Entry> {
         listing::entries(bag, |l| self.local_id(l))
     }
@@ -142,33 +142,33 @@ impl Steps {
         id
     }
 
-    /// Whether states may stand for sets, so that one may be part of another.
+    /// Returns whether states may stand for sets, so that one may be part of another.
     pub fn has_sets(&self) -> bool {
         self.order.is_some()
     }
 
-    /// What a local state has in common with all that are parts of it or that it is a part of.
+    /// Returns a class that a local state shares with all its parts and with all states that it is
+    /// a part of.
     pub fn class(&self, l: u32) -> u32 {
         self.order.as_ref().map_or(l, |order| order.class_of[l as usize])
     }
 
-    /// The local states that `l` is a part of, without itself.
+    /// Returns the local states that `l` is a part of, except itself.
     pub fn above(&self, l: u32) -> &[u32] {
         self.order.as_ref().map_or(&[], |order| &order.above[l as usize])
     }
 
-    /// The local states that are parts of `l`, without itself.
+    /// Returns the local states that are parts of `l`, except itself.
     pub fn below(&self, l: u32) -> &[u32] {
         self.order.as_ref().map_or(&[], |order| &order.below[l as usize])
     }
 
-    /// Whether every state of `part` is one of `whole`.
+    /// Returns whether every state of `part` is one of `whole`.
     pub fn is_within(&self, part: u32, whole: u32) -> bool {
         part == whole || self.above(part).binary_search(&whole).is_ok()
     }
 
-    /// Whether a vector stands for at least the threads of another: each of `small` is a part of
-    /// one of its own in `large`.
+    /// Returns whether each thread of `small` is a part of a thread of its own in `large`.
     pub fn covers(&self, large: &[Entry], small: &[Entry]) -> bool {
         covers(large, small)
             || self.has_sets()
@@ -176,7 +176,7 @@ impl Steps {
                 && included(small, large, &|part, whole| self.is_within(part, whole))
     }
 
-    /// Whether there is room in `large` for each local state of `small`, the others left aside:
+    /// Returns whether each local state of `small`, by itself, has enough threads in `large`:
     /// refutes most pairs.
     fn may_cover(&self, large: &[Entry], small: &[Entry]) -> bool {
         small.iter().all(|&(l, n)| {
@@ -191,13 +191,13 @@ impl Steps {
         })
     }
 
-    /// Removes the entries among `suspects` (all if none are given) that are parts of another one
-    /// with ω: they add nothing to what the vector stands for.
+    /// Removes the entries among `suspects` (or all entries) that are parts of another one with ω:
+    /// without them the vector stands for the same.
     pub fn absorb(&self, counts: &mut Vec<Entry>, suspects: Option<&[Entry]>) {
         if !self.has_sets() {
             return;
         }
-        // Labels may have thousands of entries; a state is part of few others.
+        // Labels may have thousands of entries, but a state is part of few others.
         let is_absorbed = |counts: &[Entry], l: u32| self.above(l).iter().any(|&m| count(counts, m) == OMEGA);
         match suspects {
             Some(suspects) => {
@@ -222,7 +222,7 @@ impl Steps {
         }
     }
 
-    /// The signature by which vectors are compared with [`Steps::covers`]; `plain` is
+    /// Returns the signature by which vectors are compared with [`Steps::covers`]; `plain` is
     /// [`Signature::of`] the same vector.
     pub fn signature(&self, plain: Signature, counts: &[Entry]) -> Signature {
         if !self.has_sets() {
@@ -231,12 +231,12 @@ impl Steps {
         Signature::of_all(counts.iter().map(|&(l, n)| (self.class(l), n)))
     }
 
-    /// The configuration that a shared state and a vector stand for.
+    /// Returns the configuration that a shared state and a vector stand for.
     pub fn local(&self, l: u32) -> Local {
         self.listing.locals.value(l)
     }
 
-    /// A configuration in the model's states.
+    /// Returns the configuration of a shared state and a vector.
     pub fn config(&self, s: u32, counts: &[Entry]) -> Config {
         self.listing.config(s, counts)
     }
@@ -273,23 +273,23 @@ impl Steps {
     }
 }
 
-/// Which local states are parts of which others.
+/// The inclusions between local states.
 #[derive(Debug, Default)]
 pub(super) struct Inclusion {
     /// For each local state, its class ([`throng_model::SetStates::local_class`]) as a small
     /// number.
     class_of: Vec<u32>,
     classes: Ids<u64>,
-    /// For each class, the local states in it by shape ([`throng_model::SetStates::local_shape`]).
+    /// The local states of each class by shape ([`throng_model::SetStates::local_shape`]).
     shapes: Vec<FxHashMap<u64, Vec<u32>>>,
-    /// For each local state, those that it is a part of; sorted.
+    /// For each local state, the states that it is a part of; sorted.
     above: Vec<Vec<u32>>,
     /// For each local state, its parts; sorted.
     below: Vec<Vec<u32>>,
 }
 
 impl Inclusion {
-    /// Adds the next local state and says with how many it was compared.
+    /// Adds the next local state and returns the number of comparisons.
     fn add(&mut self, model: &dyn Model, locals: &Ids<Local>, new: u32) -> u32 {
         let state = locals.value(new);
         let class = self.class(model, state);
@@ -316,8 +316,8 @@ impl Inclusion {
         compared
     }
 
-    /// Adds the next local state, of which an earlier process has found out what it is a part of;
-    /// when all are added, [`Inclusion::turn_round`].
+    /// Adds the next local state with the states that it is a part of, as an earlier process
+    /// computed them; after the last one, [`Inclusion::index_below`] must be called.
     pub(super) fn add_known(&mut self, model: &dyn Model, state: Local, above: Vec<u32>) {
         let (new, class) = (self.class_of.len() as u32, self.class(model, state));
         self.shapes[class as usize].entry(model.local_shape(state)).or_default().push(new);
@@ -327,7 +327,7 @@ impl Inclusion {
     }
 
     /// Derives `below` from `above`.
-    pub(super) fn turn_round(&mut self) {
+    pub(super) fn index_below(&mut self) {
         for (l, above) in self.above.iter().enumerate() {
             above.iter().for_each(|&a| self.below[a as usize].push(l as u32));
         }

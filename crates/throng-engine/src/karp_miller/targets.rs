@@ -1,4 +1,4 @@
-//! Which labels cover a target, asked once for every node: so the answer is mostly looked up.
+//! Look-up of the targets that a label covers, which every node needs.
 
 use super::steps::Steps;
 use super::vector::{Entry, covers};
@@ -10,18 +10,18 @@ pub struct Targets<'p> {
     model: &'p dyn Model,
     targets: &'p [Target],
     bads: Vec<Bad>,
-    /// For each shared state, if it has been asked for: the bad configurations it fits.
+    /// For each shared state, the bad configurations that it fits, once needed.
     by_shared: Vec<Option<Vec<u32>>>,
 }
 
 /// A bad configuration.
 struct Bad {
     target: usize,
-    /// Which configuration of the target.
+    /// The index of the configuration in its target.
     index: usize,
     /// Its threads, if states are singletons.
     exact: Option<Vec<Entry>>,
-    /// Whether local states fit its first thread, as far as known.
+    /// Whether each local state fits its first thread, as far as known.
     fits: Vec<Option<bool>>,
 }
 
@@ -38,8 +38,8 @@ impl<'p> Targets<'p> {
         Targets { model, targets, bads, by_shared: Vec::new() }
     }
 
-    /// Shows each target that some concrete configuration of the label is in, and that is still
-    /// `open`, to `hit`, with the number of its configuration that is covered.
+    /// Calls `hit` with each `open` target that contains some concrete configuration of the label,
+    /// and the number of its configuration that is covered.
     pub fn hits(
         &mut self,
         steps: &Steps,
@@ -72,7 +72,7 @@ impl<'p> Targets<'p> {
         }
     }
 
-    /// A configuration of a target.
+    /// Returns a configuration of a target.
     pub fn config(&self, target: usize, index: usize) -> &'p Config {
         &self.targets[target].configs[index]
     }
@@ -94,7 +94,7 @@ impl<'p> Targets<'p> {
 }
 
 impl Bad {
-    /// Whether some thread fits the first one wanted.
+    /// Returns whether some thread fits the first wanted one.
     fn may_fit(&mut self, model: &dyn Model, steps: &Steps, wanted: Option<Local>, counts: &[Entry]) -> bool {
         let Some(wanted) = wanted else { return true };
         counts.iter().any(|&(l, _)| {

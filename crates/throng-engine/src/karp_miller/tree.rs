@@ -1,11 +1,11 @@
-//! The nodes of the tree: labels, and how each came about.
+//! The nodes of the tree: labels and their origins.
 
 use super::vector::{Entry, Signature};
 
 /// The number of a node.
 pub type NodeId = u32;
 
-/// No parent.
+/// Stands for no parent.
 pub const NONE: NodeId = u32::MAX;
 
 /// One node.
@@ -13,19 +13,19 @@ pub const NONE: NodeId = u32::MAX;
 pub struct Node {
     /// The shared state of its label.
     pub shared: u32,
-    /// The node it is a successor of, or [`NONE`].
+    /// The parent, or [`NONE`].
     pub parent: NodeId,
     /// The step that led here from the parent; for a root, the number of its initial family.
     pub step: u32,
     /// The vector of its label.
     pub counts: Box<[Entry]>,
-    /// The signature of that ([`super::steps::Steps::signature`]).
+    /// The signature of the label ([`super::steps::Steps::signature`]).
     pub signature: Signature,
     /// Its signature as a plain vector.
     pub plain: Signature,
     /// The ancestors against which it was accelerated, in this order.
     pub pumped: Box<[NodeId]>,
-    /// Whether some other node covers it: then its successors are not needed.
+    /// True if some other node covers it: then its successors are not needed.
     pub dominated: bool,
 }
 
@@ -42,37 +42,37 @@ impl Tree {
         self.nodes.len() as NodeId - 1
     }
 
-    /// A node.
+    /// Returns a node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }
 
-    /// Its vector.
+    /// Returns the vector of a node.
     pub fn counts(&self, id: NodeId) -> &[Entry] {
         &self.nodes[id as usize].counts
     }
 
-    /// Notes that another node covers this one.
+    /// Marks a node as covered by another one.
     pub fn dominate(&mut self, id: NodeId) {
         self.nodes[id as usize].dominated = true;
     }
 
-    /// Forgets the label of a node that neither the path nor the antichain needs any more.
+    /// Drops the label of a node that neither the path nor the antichain needs any more.
     pub fn forget(&mut self, id: NodeId) {
         self.nodes[id as usize].counts = Box::default();
     }
 
-    /// All nodes.
+    /// Returns all nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// How many nodes there have been.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The nodes from the root to `id`.
+    /// Returns the nodes from the root to `id`.
     pub fn branch(&self, id: NodeId) -> Vec<NodeId> {
         let mut branch = vec![id];
         let mut at = self.node(id).parent;
@@ -85,7 +85,7 @@ impl Tree {
     }
 }
 
-/// A node as the antichain lists it: what to look at first when comparing.
+/// A node as listed by the antichain, with the data that is compared first.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed {
     /// Its signature.

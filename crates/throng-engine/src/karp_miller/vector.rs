@@ -1,19 +1,20 @@
-//! ω-vectors: how many threads are in which local state, by small ids, sorted, without zeros.
+//! ω-vectors: the number of threads in each local state, by small ids, sorted, without zeros.
 
 use throng_model::OMEGA;
 
-/// A local state's id and how many threads are there; [`OMEGA`] is any number.
+/// A local state's id and the number of threads there; [`OMEGA`] stands for any number.
 pub type Entry = (u32, u32);
 
-/// What is cheap to compare and refutes most comparisons: every part is monotone in the vector.
+/// A summary of a vector whose comparison is cheap and refutes most pairs: every part is monotone
+/// in the vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Signature {
-    /// The local states, squeezed into 64 bits.
+    /// The local states, hashed to 64 bits.
     occupied: u64,
-    /// Those with ω.
+    /// Those of them with ω.
     omega: u64,
-    /// The counts, added up in sixteen classes of local states; seven bits each, in bytes; 127 is
-    /// ω.
+    /// The counts, summed up in sixteen classes of local states: seven bits each, in bytes; 127
+    /// stands for ω.
     sums: [u64; 2],
 }
 
@@ -21,12 +22,12 @@ pub struct Signature {
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 impl Signature {
-    /// The signature of a vector.
+    /// Returns the signature of a vector.
     pub fn of(counts: &[Entry]) -> Signature {
         Signature::of_all(counts.iter().copied())
     }
 
-    /// The same for entries that may have the same local state.
+    /// Returns the signature of entries that may have the same local state.
     pub fn of_all(counts: impl Iterator<Item = Entry>) -> Signature {
         let mut signature = Signature::default();
         let mut sums = [0_u8; 16];
@@ -47,7 +48,7 @@ impl Signature {
         signature
     }
 
-    /// Whether a vector with this signature may be covered by one with the other.
+    /// Returns whether a vector with this signature may be covered by one with the other.
     #[inline]
     pub fn may_be_below(self, other: Signature) -> bool {
         // Byte by byte, `other - self` borrows the high bit if and only if it is negative.
@@ -56,7 +57,7 @@ impl Signature {
     }
 }
 
-/// Whether `large` has at least the threads of `small`.
+/// Returns whether `large` has at least the threads of `small`.
 #[inline]
 pub fn covers(large: &[Entry], small: &[Entry]) -> bool {
     if large.len() < small.len() {
@@ -66,8 +67,8 @@ pub fn covers(large: &[Entry], small: &[Entry]) -> bool {
     small.iter().all(|&(l, n)| large.by_ref().find(|e| e.0 >= l).is_some_and(|e| e.0 == l && e.1 >= n))
 }
 
-/// Whether each thread of `small` is within one of its own in `large`. Says no where that would
-/// take long to find out.
+/// Returns whether each thread of `small` is within one of its own in `large`. May return false if
+/// the answer would take long to compute.
 pub fn included(small: &[Entry], large: &[Entry], within: &dyn Fn(u32, u32) -> bool) -> bool {
     const MOST: usize = 64;
     let mut rest = Vec::new();
@@ -85,7 +86,8 @@ pub fn included(small: &[Entry], large: &[Entry], within: &dyn Fn(u32, u32) -> b
     (0..rest.len()).all(|i| augment(i, &rest, &supply, within, &mut given, &mut vec![false; supply.len()]))
 }
 
-/// Finds a place for thread `i`, moving others if need be (bipartite matching by augmenting paths).
+/// Finds a place for thread `i`, moving others if necessary (bipartite matching by augmenting
+/// paths).
 fn augment(
     i: usize,
     rest: &[u32],
@@ -113,7 +115,7 @@ fn augment(
     false
 }
 
-/// How many threads are at `l`.
+/// Returns the number of threads at `l`.
 pub fn count(counts: &[Entry], l: u32) -> u32 {
     counts.binary_search_by_key(&l, |e| e.0).map_or(0, |i| counts[i].1)
 }
@@ -127,7 +129,7 @@ pub fn add(counts: &mut Vec<Entry>, l: u32, n: u32) {
     }
 }
 
-/// Removes `n` threads at `l` (ω stays ω) and says whether there were so many.
+/// Removes `n` threads at `l` (ω stays ω). Returns whether there were enough.
 pub fn remove(counts: &mut Vec<Entry>, l: u32, n: u32) -> bool {
     let Ok(i) = counts.binary_search_by_key(&l, |e| e.0) else { return false };
     match counts[i].1 {

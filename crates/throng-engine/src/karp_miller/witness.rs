@@ -1,27 +1,27 @@
-//! From a branch with ω to a concrete run: how often must each acceleration be repeated, and how
-//! many threads start?
+//! From a branch with ω to a concrete run: computes how often each acceleration must be repeated,
+//! and how many threads start.
 //!
 //! Along the branch, each acceleration is an instruction "repeat the part since that ancestor".
 //! Going backward from the threads that the target needs, a step gives back what it put and asks
 //! for what it took; an acceleration repeats its part, backward, until what is needed where it put
 //! ω is no more than what was there before. Whenever an earlier label of the branch covers the
-//! need, all between is skipped; without that, repetitions within repetitions would make runs of
-//! exponential length where a short one is all that is needed.
+//! need, everything between is skipped; without that, nested repetitions would make runs of
+//! exponential length where a short one suffices.
 //!
 //! # Why this ends, and in a run
 //!
-//! What is needed at a point never exceeds the label there, except where an enclosing repetition is
-//! just working on it. It holds at the target, and a step backward keeps it because the step was
-//! enabled in the label before. A part that is repeated has the same effect each time on every
-//! local state whose count is finite at its end (ω never goes away along a branch): at least 1
-//! where its own acceleration put ω, else 0. So each repetition lowers the need by 1 where it is
-//! too high, and raises it nowhere but in local states that were ω before, of which the label has
-//! as many as one likes. Skipping only ever goes to an earlier point. At the root the need is
-//! within the initial family.
+//! What is needed at a point never exceeds the label there, except while an enclosing repetition
+//! lowers it. This holds at the target, and a step backward keeps it because the step was enabled
+//! in the label before. A part that is repeated has the same effect each time on every local state
+//! whose count is finite at its end (ω never goes away along a branch): at least 1 where its own
+//! acceleration put ω, else 0. So each repetition lowers the need by 1 where it is too high, and
+//! raises it nowhere but in local states that were ω before, of which the label has arbitrarily
+//! many. Skipping always goes to an earlier point. At the root the need is within the initial
+//! family.
 //!
-//! Entries that a label absorbed ([`super`]) are not needed after it. No part that contains such a
-//! label is repeated for its sake: while the larger entry has ω, the smaller one is in no label, so
-//! none that had it before is covered again.
+//! Entries that a label absorbed ([`super`]) are not needed after it. A repeated part that contains
+//! such a label does not raise them: while the larger entry has ω, the smaller one is in no label,
+//! so no label that had it before is covered again.
 
 use rustc_hash::FxHashMap;
 
@@ -37,19 +37,19 @@ use throng_model::verdict::Unknown;
 enum Instruction {
     /// Fire this step.
     Fire(u32),
-    /// Repeat the instructions from here on until there are more threads than these; they are the
-    /// counts that became ω.
+    /// Repeat the instructions from `from` on until there are more threads than `had`, the counts
+    /// that became ω.
     Repeat { from: usize, had: Vec<Entry> },
 }
 
 /// A branch as instructions.
 struct Program {
     instructions: Vec<Instruction>,
-    /// The labels of the branch by shared state: after how many instructions, and what.
+    /// The labels of the branch by shared state, each with the number of instructions before it.
     labels: FxHashMap<u32, Vec<(usize, Signature, Vec<Entry>)>>,
 }
 
-/// A run: which threads it needs at the root, and its steps.
+/// A run: its steps, and the threads it needs at the root.
 pub struct Unrolled {
     /// The threads needed at the start.
     pub need: Vec<Entry>,
@@ -86,7 +86,7 @@ impl Program {
         let branch = tree.branch(leaf);
         let mut program = Program { instructions: Vec::new(), labels: FxHashMap::default() };
         program.note(tree.node(branch[0]).shared, tree.counts(branch[0]));
-        // Where the instructions that lead to each node of the branch end.
+        // For each node of the branch, the end of the instructions that lead to it.
         let mut ends = FxHashMap::from_iter([(branch[0], 0)]);
         let mut label = Vec::new();
         for pair in branch.windows(2) {
@@ -107,7 +107,7 @@ impl Program {
         program
     }
 
-    /// Remembers the label after the instructions so far.
+    /// Records the label after the instructions so far.
     fn note(&mut self, shared: u32, label: &[Entry]) {
         let at = self.instructions.len();
         self.labels.entry(shared).or_default().push((at, Signature::of(label), label.to_vec()));
@@ -117,12 +117,12 @@ impl Program {
 struct Backward<'a, 't> {
     steps: &'a Steps,
     program: &'a Program,
-    /// The shared state where we are.
+    /// The shared state at the present point.
     shared: u32,
     need: Vec<Entry>,
     /// Steps, last first.
     fired: Vec<u32>,
-    /// How many instructions are left, not counting the repetitions we are in.
+    /// The number of remaining instructions, not counting the current repetitions.
     top: usize,
     ticker: &'a mut Ticker<'t>,
 }
@@ -168,7 +168,7 @@ impl Backward<'_, '_> {
         Ok(())
     }
 
-    /// The first point before `end` whose label covers the need.
+    /// Returns the first point before `end` whose label covers the need.
     fn earliest(&self, end: usize) -> Option<usize> {
         let signature = Signature::of(&self.need);
         let labels = self.program.labels.get(&self.shared)?;

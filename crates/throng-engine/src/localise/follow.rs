@@ -1,17 +1,18 @@
-//! From a run of the localised program to a run of the program, or to the variables that it lacks.
+//! Turns a run of the localised program into a run of the program, or into the variables that it
+//! lacks.
 //!
-//! A step of the smaller program stands for some steps of a thread that change nothing that is
-//! kept, and one that does. So a run of it is followed step by step: the thread that leads the next
-//! step moves within its class of places, by whatever steps it has, until it can take one whose
-//! image is the step wanted. Of several ways the shortest to such a place is tried first, and what
-//! has come furthest is continued first, so where nothing stands in the way the search is as long
-//! as the run that it finds.
+//! A step of the smaller program stands for some steps of a thread that change no kept variable,
+//! and one that does. So its run is followed step by step: the thread that leads the next step
+//! moves within its class of places, by any of its steps, until it can take one whose image is that
+//! step. The shortest way to such a place is tried first, and the configuration that has come
+//! furthest is continued first, so without obstacles the search is as long as the run that it
+//! finds.
 //!
-//! Where it is stuck, a condition or a value depends on a variable that is not kept: those are
-//! worth keeping.
+//! Where the search is stuck, a condition or a value depends on a variable that is not kept; such
+//! variables are added.
 //!
-//! Nothing here has to be right: what is found consists of steps of the program, and the checker
-//! replays it. Not to find a run proves nothing.
+//! This search need not be correct: its result consists of steps of the program, and the checker
+//! replays it. If it finds no run, that proves nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -27,25 +28,26 @@ use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace, Unknown};
 use throng_model::{Config, Incomplete, Local, Model, Step, semantics};
 
-/// What became of following a run.
+/// The result of following a run.
 pub(super) enum Followed {
     /// A run of the program.
     Run(Trace),
-    /// Where it got stuck, these are read and not kept.
+    /// The variables that are read but not kept where the search was stuck.
     Lacks(Variables),
 }
 
-/// Configurations that are looked at between two steps of the smaller program, besides four for
-/// each place that is passed.
+/// Maximum number of configurations explored between two steps of the smaller program, besides four
+/// for each place on the way.
 const PATIENCE: usize = 1 << 10;
 
-/// Configurations at which the search got stuck that are asked for what they lack.
+/// Maximum number of configurations at which the search was stuck that are examined for missing
+/// variables.
 const MOST_STUCK: usize = 16;
 
-/// A run to follow, and in what.
+/// The context in which a run is followed.
 pub(super) struct Follow<'a> {
     pub(super) problem: &'a Problem,
-    /// What the program must reach.
+    /// The target in the program.
     pub(super) target: &'a Target,
     pub(super) states: &'a dyn Coded,
     pub(super) dependences: &'a Dependences<'a>,
@@ -54,8 +56,8 @@ pub(super) struct Follow<'a> {
     pub(super) limits: &'a Limits,
 }
 
-/// How far the places of a class are from one where the next step of the smaller program can be
-/// taken, in edges.
+/// The distance in edges of each place of a class from one where the next step of the smaller
+/// program can be taken.
 type Distances = FxHashMap<u32, u32>;
 
 /// One step of the smaller program.
@@ -68,15 +70,15 @@ struct Leg<'a> {
     step: &'a Step,
 }
 
-/// A configuration of the program, and how many steps of the smaller one led there.
+/// A configuration of the program, and the number of steps of the smaller one that led there.
 struct Node {
     config: Config,
     done: usize,
-    came: Option<(usize, Step)>,
+    origin: Option<(usize, Step)>,
 }
 
 impl Follow<'_> {
-    /// A run of the program along `run`, if one is found.
+    /// Returns a run of the program along `run`, if one is found.
     pub(super) fn along(&self, run: &Trace) -> Result<Followed, Unknown> {
         let Some(legs) = self.legs(run) else { return Ok(Followed::Lacks(Variables::new())) };
         let mut search = Search {
@@ -85,7 +87,7 @@ impl Follow<'_> {
             nodes: Vec::new(),
             known: FxHashSet::default(),
             queue: BinaryHeap::new(),
-            looked: vec![0; legs.len() + 1],
+            explored: vec![0; legs.len() + 1],
             stuck: (0, u32::MAX, Vec::new()),
         };
         for start in self.starts(&run.start) {
@@ -103,7 +105,7 @@ impl Follow<'_> {
         Ok(Followed::Lacks(search.lacks()))
     }
 
-    /// Initial configurations of the program whose image is that of the run.
+    /// Returns the initial configurations of the program whose image is that of the run.
     fn starts(&self, start: &Config) -> Vec<Config> {
         let mut found = Vec::new();
         for family in &self.problem.initial {
@@ -129,14 +131,15 @@ impl Follow<'_> {
         self.states.local_cube(l).0
     }
 
-    /// The steps of the smaller program; none if one has no leader.
+    /// Returns the steps of the smaller program; `None` if one has no leader.
     fn legs<'t>(&self, run: &'t Trace) -> Option<Vec<Leg<'t>>> {
         let program = self.dependences.program;
         let blank = |p: u32| self.states.encode_local(p, &program.free_slots(p));
         let class: Vec<u32> =
             (0..program.points.len() as u32).map(|p| self.point(self.smaller.local(blank(p)))).collect();
         let mut into: Vec<Vec<u32>> = vec![Vec::new(); program.points.len()];
-        // Edges that the smaller program has steps for, by the classes that they lead from and to.
+        // Edges that have an image in the smaller program, by the classes that they lead from and
+        // to.
         let mut seen: FxHashMap<(u32, Option<u32>), Vec<u32>> = FxHashMap::default();
         for (edge, access) in program.edges.iter().zip(&self.dependences.accesses) {
             let (from, to) = (class[edge.from as usize], edge.to.map(|to| class[to as usize]));
@@ -165,7 +168,7 @@ impl Follow<'_> {
     }
 }
 
-/// How far it is from each place to one of the `last`.
+/// Returns the distance of each place from one of the `last`.
 fn distances(last: &[u32], into: &[Vec<u32>]) -> Distances {
     let mut found: Distances = last.iter().map(|&p| (p, 0)).collect();
     let mut todo: VecDeque<u32> = last.iter().copied().collect();
@@ -181,7 +184,7 @@ fn distances(last: &[u32], into: &[Vec<u32>]) -> Distances {
     found
 }
 
-/// What to look at next: the fewest legs left, then the shortest distance, then the newest.
+/// The order of the search: the fewest legs left, then the shortest distance, then the newest.
 type Queue = BinaryHeap<Reverse<(usize, u32, Reverse<usize>)>>;
 
 struct Search<'a> {
@@ -190,9 +193,10 @@ struct Search<'a> {
     nodes: Vec<Node>,
     known: FxHashSet<(usize, Config)>,
     queue: Queue,
-    /// For each number of legs done, the configurations looked at.
-    looked: Vec<usize>,
-    /// Most legs done, then the shortest distance that was met, and nodes there.
+    /// The number of configurations explored after each number of legs.
+    explored: Vec<usize>,
+    /// The largest number of legs done, then the shortest distance that occurred there, and its
+    /// nodes.
     stuck: (usize, u32, Vec<usize>),
 }
 
@@ -201,7 +205,7 @@ impl Search<'_> {
         &*self.follow.problem.model
     }
 
-    /// Threads that may lead the next leg, with their distances.
+    /// Returns the threads that may lead the next leg, with their distances.
     fn leaders(&self, config: &Config, done: usize) -> Vec<(u32, Local)> {
         let Some(leg) = self.legs.get(done) else { return Vec::new() };
         let leads = |l: Local| self.model().meets_local(self.follow.smaller.local(l), leg.leader);
@@ -209,28 +213,28 @@ impl Search<'_> {
         entries.filter_map(|&(l, _)| Some((*leg.distances.get(&self.follow.point(l))?, l))).collect()
     }
 
-    /// Notes a configuration; says so if it is bad.
-    fn add(&mut self, config: Config, done: usize, came: Option<(usize, Step)>) -> Option<usize> {
+    /// Adds a configuration. Returns its number if it is bad.
+    fn add(&mut self, config: Config, done: usize, origin: Option<(usize, Step)>) -> Option<usize> {
         let is_bad = done == self.legs.len() && self.follow.target.is_hit(&config, self.model());
         let distance = self.leaders(&config, done).into_iter().map(|(d, _)| d).min();
         if !is_bad && (distance.is_none() || !self.known.insert((done, config.clone()))) {
             return None;
         }
         let at = self.nodes.len();
-        self.nodes.push(Node { config, done, came });
+        self.nodes.push(Node { config, done, origin });
         if let Some(distance) = distance {
             self.queue.push(Reverse((self.legs.len() - done, distance, Reverse(at))));
         }
         is_bad.then_some(at)
     }
 
-    /// Notes what one step of a thread that may lead the next leg makes of a configuration; the bad
-    /// one that was found, if any.
+    /// Adds the successors of a configuration by the threads that may lead the next leg. Returns
+    /// the number of a bad one, if there is one.
     fn expand(&mut self, at: usize, distance: u32) -> Option<usize> {
         let (config, done) = (self.nodes[at].config.clone(), self.nodes[at].done);
         let leg = self.legs.get(done)?;
-        self.looked[done] += 1;
-        if self.looked[done] > PATIENCE + 4 * leg.distances.len() {
+        self.explored[done] += 1;
+        if self.explored[done] > PATIENCE + 4 * leg.distances.len() {
             return None;
         }
         if (done, Reverse(distance)) > (self.stuck.0, Reverse(self.stuck.1)) {
@@ -242,7 +246,7 @@ impl Search<'_> {
         let bound = self.follow.problem.bound.threads();
         for (_, l) in self.leaders(&config, done) {
             let (mut steps, mut after) = (Vec::new(), Vec::new());
-            // A run needs one step, not all.
+            // Any step that fits will do, so an incomplete list does not matter.
             Incomplete::irrelevant(self.model().post(config.shared, l, &mut steps));
             for step in steps {
                 Incomplete::irrelevant(semantics::fire(self.model(), &config, &step, bound, &mut after));
@@ -263,7 +267,7 @@ impl Search<'_> {
         None
     }
 
-    /// What is read and not kept where the search came furthest.
+    /// Returns the variables that are read but not kept where the search came furthest.
     fn lacks(&self) -> Variables {
         let (done, _, nodes) = &self.stuck;
         let Some(leg) = self.legs.get(*done) else { return Variables::new() };
@@ -272,7 +276,7 @@ impl Search<'_> {
             self.follow.smaller.original(leg.step.edge).map(|step| step.edge.0).into_iter().collect();
         for &at in nodes {
             for (distance, l) in self.leaders(&self.nodes[at].config, *done) {
-                // What leads closer; all that leaves the last place.
+                // These are the edges that lead closer, and all edges from the last place.
                 let closer = |to: u32| leg.distances.get(&to).is_some_and(|&d| d < distance);
                 let wanted = |&&e: &&u32| distance == 0 || program.edges[e as usize].to.is_some_and(closer);
                 edges.extend(program.points[self.follow.point(l) as usize].edges.iter().filter(wanted));
@@ -292,7 +296,7 @@ impl Search<'_> {
     fn trace(&self, end: usize) -> Trace {
         let mut steps = Vec::new();
         let mut at = end;
-        while let Some((from, step)) = &self.nodes[at].came {
+        while let Some((from, step)) = &self.nodes[at].origin {
             steps.push(Taken { step: step.clone(), after: self.nodes[at].config.clone() });
             at = *from;
         }

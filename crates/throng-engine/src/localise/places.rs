@@ -1,12 +1,11 @@
-//! Which places to merge, once it is decided which variables are kept: those that can do the same
-//! with them.
+//! Merges places that are equivalent with respect to the kept variables.
 //!
-//! An edge is *silent* if it neither tests nor changes anything that is kept, and concerns no other
-//! thread. A place that can only go on silently, and to one class, belongs to that class; so do all
-//! places of a cycle of silent edges. Of what is left, places are merged that have the same edges
-//! into the same classes: the coarsest such partition, found by refinement.
+//! An edge is *silent* if it neither tests nor changes a kept variable, and affects no other
+//! thread. A place whose edges are all silent and lead to one class belongs to that class; all
+//! places of a cycle of silent edges are in one class. Of the others, places are merged that have
+//! the same edges into the same classes: the coarsest such partition, found by refinement.
 //!
-//! Nothing here has to be right: any classes give a sound model.
+//! The choice need not be correct: any classes give a sound model.
 
 use rustc_hash::FxHashMap;
 
@@ -17,7 +16,7 @@ use throng_model::Local;
 use throng_model::cubes::Cube;
 use throng_model::localisation::Localisation;
 
-/// What to keep, of a program and a property.
+/// The kept variables of a program and a property.
 pub(super) struct Places<'a> {
     pub(super) dependences: &'a Dependences<'a>,
     pub(super) states: &'a dyn Coded,
@@ -28,19 +27,19 @@ pub(super) struct Places<'a> {
     pub(super) bad: &'a [u32],
 }
 
-/// What is kept of a thread at a place.
+/// The kept part of a thread at a place.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Shape {
     inside: bool,
     bad: bool,
     waits: bool,
-    /// Slots that are kept, and where: variables of a call are not mixed up with those of another.
+    /// The kept slots, and the call they belong to: variables of different calls are distinguished.
     slots: Vec<usize>,
     instance: usize,
 }
 
-/// What can be told of a place: its shape, and where its edges lead. Two edges with the same number
-/// do the same.
+/// The distinguishing features of a place: its shape, and the targets of its edges. Two edges with
+/// the same label have the same effect.
 type Signature = (u32, Vec<(u32, Option<u32>, Option<u32>)>);
 
 impl Places<'_> {
@@ -61,7 +60,7 @@ impl Places<'_> {
         }
     }
 
-    /// Classes of places, by number.
+    /// Returns the class of each place, by number.
     fn classes(&self, shapes: &[u32]) -> Vec<u32> {
         let program = self.dependences.program;
         let count = program.points.len();
@@ -73,15 +72,15 @@ impl Places<'_> {
                 && !access.touches(self.kept)
         };
         let silent: Vec<bool> = (0..program.edges.len() as u32).map(silent).collect();
-        // Cycles of silent edges first.
+        // First, the places of a cycle of silent edges are merged.
         let mut class = components(count, |p| {
             let out = program.points[p as usize].edges.iter().filter(|&&e| silent[e as usize]);
             out.filter_map(|&e| program.edges[e as usize].to).collect()
         });
         let mut members: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         (0..count as u32).for_each(|p| members.entry(class[p as usize]).or_default().push(p));
-        // Then what can only go on silently to one class, from the last to the first: later places
-        // tend to have larger numbers.
+        // Then places whose edges are all silent and lead to one class join it, from the last to
+        // the first: later places tend to have larger numbers.
         let mut changed = true;
         while changed {
             changed = false;
@@ -108,7 +107,7 @@ impl Places<'_> {
         self.refined(shapes, &silent, class)
     }
 
-    /// The coarsest partition above `class` whose classes have the same edges into the same
+    /// Returns the coarsest partition above `class` whose classes have the same edges into the same
     /// classes.
     fn refined(&self, shapes: &[u32], silent: &[bool], class: Vec<u32>) -> Vec<u32> {
         let program = self.dependences.program;
@@ -150,7 +149,8 @@ impl Places<'_> {
         }
     }
 
-    /// Edges with the same number do the same to what is kept.
+    /// Returns a number for each edge; edges with the same number have the same effect on the kept
+    /// variables.
     fn labels(&self) -> Vec<u32> {
         let mut known: FxHashMap<String, u32> = FxHashMap::default();
         let mut number = |text: String| {
@@ -166,7 +166,7 @@ impl Places<'_> {
             .collect()
     }
 
-    /// What an edge does to what is kept; everything else may be anything.
+    /// Describes the effect of an edge on the kept variables; everything else may have any value.
     fn label(&self, edge: &Edge, access: &Access) -> String {
         if !access.touches(self.kept) {
             return format!("{:?}", edge.kind);
@@ -197,7 +197,7 @@ impl Places<'_> {
         format!("{:?} {instance:?} {guards:?} {assigns:?} {constraints:?} {others:?}", edge.kind)
     }
 
-    /// The localisation.
+    /// Returns the localisation.
     pub(super) fn localisation(&self) -> Localisation {
         let program = self.dependences.program;
         let mut known: FxHashMap<Shape, u32> = FxHashMap::default();
@@ -221,8 +221,8 @@ impl Places<'_> {
         let mut sorted: Vec<Vec<u32>> = members.into_values().collect();
         sorted.sort_unstable();
         for members in sorted {
-            // The place with the fewest slots: then no slot of a member is one that only the
-            // representative uses.
+            // The place with the fewest slots is the representative, so that all members use its
+            // slots.
             let Some(&first) = members.iter().min_by_key(|&&p| (program.used_slots(p), p)) else { continue };
             let own = members.iter().map(|&p| state(p, &all[p as usize].slots)).collect();
             classes.push((state(first, &[]), own));
@@ -233,8 +233,8 @@ impl Places<'_> {
     }
 }
 
-/// Strongly connected components of a graph: for each node the number of one node of its component.
-/// Iterative, because chains are long.
+/// Returns the strongly connected components of a graph: for each node the number of one node of
+/// its component. It is iterative, because chains are long.
 fn components(count: usize, out: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let (mut index, mut low, mut component) = (vec![NONE; count], vec![0; count], vec![NONE; count]);

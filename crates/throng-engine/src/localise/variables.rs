@@ -1,8 +1,8 @@
-//! Which variables to keep: those of the property, the locks around what they depend on, and then
-//! more of what they depend on.
+//! The choice of variables to keep: those of the property, the locks around the variables they
+//! depend on, and then more of these variables.
 //!
-//! Nothing here has to be right: any set of variables gives a sound model, and a bad choice only a
-//! useless one.
+//! The choice need not be correct: any set of variables gives a sound model, and a bad choice only
+//! a useless one.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use throng_model::Config;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Variable {
     Shared(u32),
-    /// By its slot, which is the same for every caller.
+    /// A thread-local variable by its slot, which is the same for every caller.
     ThreadLocal(u32),
-    /// Function and place among its variables.
+    /// A local variable: its function and its index among the function's variables.
     Local(usize, usize),
 }
 
 pub(super) type Variables = BTreeSet<Variable>;
 
-/// The variable in a slot of a thread at a point; none if no frame uses it.
+/// Returns the variable in a slot of a thread at a point; `None` if no frame uses it.
 pub(super) fn in_slot(program: &Program, point: u32, slot: usize) -> Option<Variable> {
     if slot < program.thread_locals.len() {
         return Some(Variable::ThreadLocal(slot as u32));
@@ -40,7 +40,7 @@ pub(super) fn in_slot(program: &Program, point: u32, slot: usize) -> Option<Vari
     None
 }
 
-/// The variable that an edge assigns; none if its slot is not in use afterwards.
+/// Returns the variable that an edge assigns; `None` if its slot is not in use afterwards.
 fn assigned(program: &Program, edge: &Edge, v: &Var) -> Option<Variable> {
     match *v {
         Var::Shared(i) => Some(Variable::Shared(i)),
@@ -49,7 +49,7 @@ fn assigned(program: &Program, edge: &Edge, v: &Var) -> Option<Variable> {
     }
 }
 
-/// A variable of a bystander, by its place in the view.
+/// Returns a variable of a bystander, by its index in the view.
 fn other(program: &Program, others: &BystanderEffect, i: usize) -> Variable {
     match i.checked_sub(program.thread_locals.len()) {
         None => Variable::ThreadLocal(i as u32),
@@ -57,7 +57,7 @@ fn other(program: &Program, others: &BystanderEffect, i: usize) -> Variable {
     }
 }
 
-/// The variable that an expression of an edge mentions.
+/// Returns the variable that an expression of an edge mentions.
 pub(super) fn variable(program: &Program, edge: &Edge, v: &Var) -> Option<Variable> {
     let others = edge.effect.others.as_deref();
     match *v {
@@ -69,16 +69,16 @@ pub(super) fn variable(program: &Program, edge: &Edge, v: &Var) -> Option<Variab
     }
 }
 
-/// More variables that are left open than this are not read in one statement.
+/// Maximum number of open variables that one statement may read.
 const MOST_OPEN: usize = 10;
 
-/// What an edge reads and writes.
+/// The variables that an edge reads and writes.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Access {
-    /// By its condition, and by its constraints.
+    /// Variables of its condition and of its constraints.
     pub(super) tests: Vec<Variable>,
-    /// Each variable that it assigns, in the order of the effect, and what the value depends on;
-    /// then those of bystanders. None: the slot is not in use any more.
+    /// Each variable that it assigns, in the order of the effect, with the variables that the value
+    /// depends on; then those of bystanders. `None`: the slot is no longer in use.
     pub(super) assigns: Vec<(Option<Variable>, Vec<Variable>)>,
     /// Locks that it takes: it tests them and sets them to a constant.
     takes: Vec<u32>,
@@ -115,23 +115,23 @@ impl Access {
         access
     }
 
-    /// Whether it has to do with one of these.
+    /// Returns whether it tests or changes one of these.
     pub(super) fn touches(&self, kept: &Variables) -> bool {
         self.tests.iter().any(|v| kept.contains(v)) || self.changes(kept)
     }
 
-    /// Whether it assigns one of these.
+    /// Returns whether it assigns one of these.
     fn changes(&self, kept: &Variables) -> bool {
         self.assigns.iter().any(|(v, _)| v.is_some_and(|v| kept.contains(&v)))
     }
 }
 
-/// How the variables of a program depend on each other.
+/// The dependences between the variables of a program.
 pub(super) struct Dependences<'a> {
     pub(super) program: &'a Program,
-    /// For each edge.
+    /// The accesses of each edge.
     pub(super) accesses: Vec<Access>,
-    /// For each point, the locks that a thread there holds on every way to it.
+    /// For each point, the locks that a thread holds there on every path to it.
     held: Vec<BTreeSet<u32>>,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Dependences<'a> {
         Dependences { program, accesses, held }
     }
 
-    /// The variables that a bad configuration is about.
+    /// Returns the variables that a bad configuration mentions.
     pub(super) fn of_property(&self, states: &dyn Coded, bad: &Config) -> Variables {
         let (_, masks) = states.shared_cube(bad.shared);
         let known = (0..).zip(&masks).filter(|(_, m)| **m != FREE);
@@ -158,8 +158,8 @@ impl<'a> Dependences<'a> {
         kept
     }
 
-    /// The locks that are held wherever one of these variables is used, and at these points; if
-    /// there are none, those that are held anywhere there.
+    /// Returns the locks that are held wherever one of these variables is used and at these points;
+    /// if there are none, those that are held anywhere there.
     pub(super) fn locks(&self, kept: &Variables, points: &[u32]) -> Vec<Variable> {
         let uses = self.program.edges.iter().zip(&self.accesses).filter(|(_, access)| access.touches(kept));
         let places: Vec<u32> = uses.map(|(edge, _)| edge.from).chain(points.iter().copied()).collect();
@@ -173,9 +173,8 @@ impl<'a> Dependences<'a> {
         common.into_iter().map(Variable::Shared).collect()
     }
 
-    /// Whether a statement reads many variables that are left open: then it has too many cases to
-    /// list, and a model that has once given up on a statement proves nothing any more, to no
-    /// engine.
+    /// Returns whether a statement reads many open variables: it then has too many cases to list,
+    /// and a model that has once given up on a statement proves nothing any more, with any engine.
     pub(super) fn is_too_wide(&self, kept: &Variables) -> bool {
         self.accesses.iter().any(|access| {
             let reads = access.tests.iter().chain(access.assigns.iter().flat_map(|a| &a.1));
@@ -186,8 +185,9 @@ impl<'a> Dependences<'a> {
         })
     }
 
-    /// More variables: what the values of those that are kept depend on; if that is nothing new,
-    /// the conditions on the way, and at last all conditions. None if there are no more.
+    /// Returns more variables: those that the values of the kept ones depend on; if these are not
+    /// new, those of the conditions on the way, and finally those of all conditions. `None` if
+    /// there are no more.
     pub(super) fn grown(&self, kept: &Variables) -> Option<Variables> {
         let mut more = kept.clone();
         for access in &self.accesses {
@@ -217,7 +217,8 @@ impl<'a> Dependences<'a> {
     }
 }
 
-/// For each point, the locks that are held there on every way to it: the usual forward fixpoint.
+/// Returns for each point the locks that are held there on every path to it: the usual forward
+/// fixpoint.
 fn held(program: &Program, accesses: &[Access]) -> Vec<BTreeSet<u32>> {
     let mut found: Vec<Option<BTreeSet<u32>>> = vec![None; program.points.len()];
     let mut todo = vec![(program.entry, BTreeSet::new())];

@@ -1,8 +1,8 @@
 //! Local states that the quotient merges: bisimilar ones, those whose only step leads to another
 //! state, and dead ones.
 //!
-//! - A state that can always become another, and can do nothing else, is merged with that other
-//!   one: straight-line local code.
+//! - A state that can always become another, and has no other steps, is merged with that one:
+//!   straight-line local code.
 //! - Two states are merged if they are bisimilar (partition refinement: classes are split until
 //!   they are stable). A step between two states of one class that changes nothing else is ignored.
 //! - Dead threads, in a state that has no steps and that no target names, are removed.
@@ -17,34 +17,35 @@ use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 use throng_model::{Local, Shared, Step};
 
-/// How often the steps may be looked at, on average; beyond that nothing is merged.
+/// Maximum average number of times that a step is examined; beyond it, nothing is merged.
 const EFFORT: usize = 64;
 
-/// Steps between two looks at the limits.
+/// Number of steps between two checks of the limits.
 const LOOK: usize = 1 << 14;
 
-/// What becomes of local states: those that are not named stay.
+/// The images of local states; those not listed stay.
 #[derive(Default)]
 pub struct Equivalent {
-    /// Another state, or nothing at all.
+    /// Local states with their image, or `None` for dead threads.
     pub merged: Vec<(Local, Option<Local>)>,
-    /// States that are left by themselves, always, and the state that comes then.
+    /// States that threads always leave by themselves, with the next state.
     pub alias: HashMap<Local, Local>,
 }
 
-/// What a state can do, sorted: where from, where to, and the classes of those it leaves behind.
-type Signature = Vec<(Shared, Shared, Left)>;
+/// The steps of a state, sorted: shared states before and after, and the classes of the threads
+/// that are put.
+type Signature = Vec<(Shared, Shared, Put)>;
 
-/// Who is left behind: nearly always one thread.
+/// The threads that a step puts: nearly always one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Left {
+enum Put {
     One(usize),
-    /// With their number.
+    /// Classes with their numbers of threads.
     Several(Vec<(usize, u64)>),
 }
 
-/// Finds equivalent states; `keep` are those that targets name, `starts` the shared states in which
-/// something starts. No step moves bystanders.
+/// Finds equivalent states; `keep` are those that targets name, `starts` the initial shared states.
+/// No step moves bystanders.
 pub fn equivalent(
     steps: &[Step],
     keep: &HashSet<Local>,
@@ -76,8 +77,8 @@ pub fn equivalent(
     Ok(Equivalent { merged: classes.merged(&locals), alias })
 }
 
-/// States that can do nothing but become another, in every shared state: which comes next, and
-/// which in the end.
+/// Returns states that can only become another state, in every shared state: the next state, and
+/// the last.
 fn aliases(
     led: &HashMap<Local, Vec<&Step>>,
     fixed: &HashSet<Local>,
@@ -108,7 +109,7 @@ fn aliases(
     (alias, goal)
 }
 
-/// What a state becomes by itself in the end. Later calls find it at once.
+/// Returns the last state that a state becomes by itself, and shortens the path for later calls.
 fn find(goal: &mut HashMap<Local, Local>, l: Local) -> Local {
     let mut end = l;
     while let Some(&next) = goal.get(&end) {
@@ -122,7 +123,7 @@ fn find(goal: &mut HashMap<Local, Local>, l: Local) -> Local {
     end
 }
 
-/// The same if all have been found.
+/// Does the same when all last states are known.
 fn resolve(goal: &HashMap<Local, Local>, l: Local) -> Local {
     goal.get(&l).copied().unwrap_or(l)
 }
@@ -134,9 +135,9 @@ struct Classes<'a> {
     fixed: &'a HashSet<Local>,
     class: HashMap<Local, usize>,
     members: Vec<Vec<Local>>,
-    /// The place of each among the members of its class.
+    /// The position of each state among the members of its class.
     at: HashMap<Local, usize>,
-    /// The leaders of steps that leave a thread there.
+    /// For each state, the leaders of steps that put a thread there.
     before: HashMap<Local, Vec<Local>>,
 }
 
@@ -183,27 +184,28 @@ impl<'a> Classes<'a> {
         let class = |l: Local| self.class[&resolve(self.goal, l)];
         let does = steps.map(|step| {
             let left = match (step.put.entries(), step.spawn.is_empty()) {
-                (&[(l, 1)], true) => Left::One(class(l)),
+                (&[(l, 1)], true) => Put::One(class(l)),
                 (put, _) => {
                     let mut all: BTreeMap<usize, u64> = BTreeMap::new();
                     for &(l, n) in put.iter().chain(step.spawn.entries()) {
                         *all.entry(class(l)).or_default() += u64::from(n);
                     }
-                    Left::Several(all.into_iter().collect())
+                    Put::Several(all.into_iter().collect())
                 }
             };
             (step.from, step.to, left)
         });
         let mut does: Signature =
-            does.filter(|(from, to, left)| from != to || *left != Left::One(own)).collect();
+            does.filter(|(from, to, left)| from != to || *left != Put::One(own)).collect();
         does.sort_unstable();
         does.dedup();
         does
     }
 
-    /// Splits classes until all members of each can do the same; whether that was worth the work.
+    /// Splits classes until all members of each have the same steps. Returns whether that took
+    /// little enough work.
     ///
-    /// Invariant: apart from those that are dirty, all members of a class have the same signature.
+    /// Invariant: apart from dirty members, all members of a class have the same signature.
     fn split_until_stable(&mut self, mut work: usize, limits: &Limits) -> Result<bool, Unknown> {
         let mut signatures: HashMap<Local, Signature> = HashMap::default();
         let mut dirty: BTreeSet<Local> = self.members[0].iter().copied().collect();
@@ -220,8 +222,8 @@ impl<'a> Classes<'a> {
                 touched.entry(self.class[&l]).or_default().push(l);
             }
             for (class, looked_at) in touched {
-                // One that was not looked at says what the class can do; if there is none, the
-                // largest part keeps the number.
+                // A member that was not examined has the signature of the class; if there is none,
+                // the largest part keeps the number.
                 let known: FxHashSet<Local> = looked_at.iter().copied().collect();
                 let stays = self.members[class].iter().find(|l| !known.contains(l)).copied();
                 let mut parts: BTreeMap<&Signature, Vec<Local>> = BTreeMap::new();
@@ -295,7 +297,7 @@ mod tests {
 
     #[test]
     fn those_that_can_do_the_same_are_one() {
-        // 1 and 2 lead to the target 9 alike; 3 does it from another shared state.
+        // 1 and 2 have the same steps to the target 9; 3 has its step in another shared state.
         assert_eq!(merged(&[(0, 1, 1, 9), (0, 2, 1, 9), (1, 3, 1, 9)], &[9]), [(2, Some(1))]);
     }
 
@@ -317,18 +319,17 @@ mod tests {
 
     #[test]
     fn a_loop_of_local_code_is_gone() {
-        // 1 and 2 become each other for ever; 3 ends there.
+        // 1 and 2 become each other forever, and 3 becomes 1.
         let steps = [(0, 1, 0, 2), (0, 2, 0, 1), (0, 3, 0, 1), (0, 4, 0, 9)];
         assert_eq!(merged(&steps, &[9]), [(1, None), (2, None), (3, None), (4, Some(9))]);
     }
 
     #[test]
     fn a_long_chain_is_split_in_linear_time() {
-        // Every state of the chain differs from all others, and each round splits off only one
-        // more.
+        // Every state of the chain differs from all others, and each round splits off only one.
         let chain: Vec<(u64, u64, u64, u64)> = (10..100_000).map(|l| (l % 2, l, 1 - l % 2, l + 1)).collect();
         assert_eq!(merged(&chain, &[100_000]), []);
-        // Local code, written from the end to the beginning.
+        // This is local code, written from the end to the beginning.
         let code: Vec<(u64, u64, u64, u64)> = (10..100_000).map(|l| (0, l + 1, 0, l)).collect();
         assert_eq!(merged(&code, &[10]).len(), 99_990);
     }

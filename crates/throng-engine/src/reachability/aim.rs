@@ -1,9 +1,9 @@
-//! Search towards a target, best first. How far it is, at least, say *bearings*: weights of places
-//! such that no transition raises the weighted sum by more than one. So a marking whose sum lacks n
-//! of what the target asks for is at least n steps away. Bearings are dual solutions of the state
-//! equation: each is the best one at some marking, and holds at every other one, so that few linear
-//! programs guide a search over many markings. Weights that no transition raises at all say where
-//! there is no way.
+//! Best-first search towards a target. Lower bounds of the distance are given by *bearings*:
+//! weights of places such that no transition raises the weighted sum by more than one. So a marking
+//! whose sum is n below that of the target is at least n steps away. Bearings are dual solutions of
+//! the state equation: each is the best one at some marking, but holds at every other one, so a few
+//! linear programs guide a search over many markings. Weights that no transition raises at all show
+//! where the target is unreachable.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,37 +18,38 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
 use throng_model::verdict::Unknown;
 
-/// So many bearings are kept.
+/// Maximum number of bearings.
 const MOST_BEARINGS: usize = 40;
 
-/// After so many markings without one that is closer, the state equation is asked again; more and
-/// more as it says nothing new.
+/// Number of markings without a closer one after which the state equation is solved again; it grows
+/// while that yields nothing new.
 const STAGNATION: usize = 64;
 
-/// A marking's number of steps counts one part in so many of what it is from the target: short runs
-/// matter less than any.
+/// Weight of the distance to the target relative to the steps taken: any run is more important than
+/// a short one.
 const GREED: f64 = 4.0;
 
-/// A distance below this is none.
+/// Distances below this count as zero.
 const EPSILON: f64 = 1e-6;
 
-/// Weights that no transition raises by more than one; or, if it is `infinite`, at all.
+/// Weights that no transition raises by more than one; or, if it is `infinite`, that no transition
+/// raises at all.
 struct Bearing {
     weights: Vec<f64>,
     /// The weighted sum is at least this at the target.
     goal: f64,
     infinite: bool,
-    /// By how much each transition raises the sum.
+    /// The increase of the sum by each transition.
     gains: Vec<f64>,
 }
 
 impl Bearing {
-    /// What the weighted sum lacks.
+    /// Returns by how much the weighted sum is too small.
     fn lacks(&self, marking: &[u32]) -> f64 {
         self.goal - self.weights.iter().zip(marking).map(|(w, &n)| w * f64::from(n)).sum::<f64>()
     }
 
-    /// How far the target is, at least, if the sum lacks this.
+    /// Returns a lower bound of the distance to the target if the sum lacks this much.
     fn distance(&self, lacks: f64) -> f64 {
         match (lacks > EPSILON, self.infinite) {
             (true, true) => f64::INFINITY,
@@ -62,8 +63,8 @@ fn distance(bearings: &[Bearing], lacks: impl Iterator<Item = f64>) -> f64 {
     bearings.iter().zip(lacks).map(|(b, lacks)| b.distance(lacks)).fold(0.0, f64::max)
 }
 
-/// Looks for a run to where `formula` holds, guided to this case of it, with at most `most`
-/// markings stored and so many slices of time for linear programs.
+/// Searches for a run to where `formula` holds, guided to this case of it, with at most `most`
+/// stored markings and a budget of time slices for linear programs.
 pub fn aim(
     net: &Net,
     formula: &Formula,
@@ -77,9 +78,9 @@ pub fn aim(
         formula,
         case,
         bearings: Vec::new(),
-        // Markings that do not fit are left out: nothing is concluded from what is not found.
+        // Markings that do not fit are left out: nothing is concluded from an unsuccessful search.
         store: Store::new(net.places.len(), if net.start.iter().all(|&n| n < FEW) { 1 } else { 4 }),
-        came: vec![(0, 0)],
+        origins: vec![(0, 0)],
         steps: vec![0],
         open: BinaryHeap::new(),
         patience,
@@ -94,13 +95,13 @@ struct Search<'a> {
     case: &'a [(Sum, i64)],
     bearings: Vec<Bearing>,
     store: Store,
-    /// Where each marking came from, and by which transition.
-    came: Vec<(u32, u32)>,
-    /// After how many steps.
+    /// The predecessor of each marking, and the transition from it.
+    origins: Vec<(u32, u32)>,
+    /// The number of steps to each marking.
     steps: Vec<u32>,
-    /// Markings that wait, closest first, later ones before earlier ones.
+    /// Open markings, closest first, later ones before earlier ones.
     open: BinaryHeap<(Reverse<u64>, u32)>,
-    /// Slices of time that are left for linear programs.
+    /// Remaining slices of time for linear programs.
     patience: u32,
     limits: &'a Limits,
 }
@@ -138,7 +139,7 @@ impl Search<'_> {
                 }
             }
             let Some(due) = key_of(away, self.steps[i as usize]) else { continue };
-            // Bearings that were taken since then say that it is further away.
+            // New bearings show that it is further away.
             if due > key {
                 self.open.push((Reverse(due), i));
                 continue;
@@ -150,9 +151,9 @@ impl Search<'_> {
                 if !net.fire(&mut after, t) || !self.store.add(&after, &mut packed) {
                     continue;
                 }
-                self.came.push((i, t));
+                self.origins.push((i, t));
                 self.steps.push(self.steps[i as usize] + 1);
-                let at = self.came.len() - 1;
+                let at = self.origins.len() - 1;
                 if asks_for_steps {
                     leads.enabled(net, &after, &mut then);
                 }
@@ -171,8 +172,8 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Asks the state equation for the best bearing at a marking; whether it says more than those
-    /// that are known.
+    /// Solves the state equation for the best bearing at a marking. Returns whether it gives a
+    /// better bound than the known ones.
     fn take_bearing(&mut self, marking: &[u32]) -> Result<bool, Unknown> {
         let known = distance(&self.bearings, self.bearings.iter().map(|b| b.lacks(marking)));
         for infinite in [false, true] {
@@ -180,7 +181,7 @@ impl Search<'_> {
             let says = bearing.distance(bearing.lacks(marking));
             if says > known + 0.5 || self.bearings.is_empty() {
                 if self.bearings.len() == MOST_BEARINGS {
-                    // The first one is about the start.
+                    // The first bearing, which is best at the start, is kept.
                     self.bearings.remove(1);
                 }
                 self.bearings.push(bearing);
@@ -199,7 +200,7 @@ impl Search<'_> {
         let sums: Vec<(Vec<(u32, i64)>, i64)> =
             self.case.iter().map(|(sum, n)| (numbered(sum), *n)).collect();
         let mut lp = microlp::Problem::new(OptimizationDirection::Maximize);
-        // Without a bound, there would be no best one where there is no way.
+        // If the target is unreachable, the optimum would be unbounded without this limit.
         let most = if infinite { 1.0 } else { 1e4 };
         let at = |p: u32| f64::from(marking[p as usize]);
         let spare: Vec<Variable> = marking.iter().map(|&n| lp.add_var(-f64::from(n), (0.0, most))).collect();
@@ -239,15 +240,15 @@ impl Search<'_> {
     fn fired(&self, end: usize) -> Vec<u32> {
         let (mut fired, mut at) = (Vec::new(), end);
         while at != 0 {
-            fired.push(self.came[at].1);
-            at = self.came[at].0 as usize;
+            fired.push(self.origins[at].1);
+            at = self.origins[at].0 as usize;
         }
         fired.reverse();
         fired
     }
 }
 
-/// What a marking is ordered by; nothing if there is no way from it.
+/// Returns the key that orders markings; `None` if the target is unreachable from one.
 fn key_of(away: f64, steps: u32) -> Option<u64> {
     away.is_finite().then(|| ((away - EPSILON).ceil().max(0.0) * GREED) as u64 + u64::from(steps))
 }
@@ -255,16 +256,17 @@ fn key_of(away: f64, steps: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::super::net::tests::random_net;
-    use super::super::walk::{Random, Walker};
+    use super::super::walk::Walker;
     use super::*;
+    use throng_model::random::Random;
 
-    /// Whatever a walk reaches is found: bearings never rule it out. Without a limit on markings
-    /// the search ends only if there is no way.
+    /// Checks that bearings never exclude a target that a walk reaches. Without a limit on
+    /// markings, the search ends only if the target is unreachable.
     #[test]
     fn what_a_walk_reaches_is_found() {
         let mut long = 0;
         for seed in 0..60 {
-            let random = &mut Random(seed);
+            let random = &mut Random::new(seed);
             let problem = random_net(random, 8);
             let net = Net::new(&problem).unwrap();
             let mut walker = Walker::new(&net);

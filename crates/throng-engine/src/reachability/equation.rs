@@ -1,11 +1,11 @@
-//! Refutations by the state equation: a reachable marking is the initial one plus what transitions
-//! change, each some number of times; and a trap that is marked at the start stays marked.
+//! Refutations by the state equation: a reachable marking is the initial one plus the effects of
+//! transitions, each some number of times; and a trap that is marked at the start stays marked.
 //!
 //! Linear programs are solved in floating point. One looks for a marking that satisfies the
 //! comparisons of a case; if there is none, another one, its dual, gives the numbers of a
 //! contradiction, which are rounded to integers and hold exactly or are dropped. If there is one,
-//! it may leave a trap unmarked, which is then added, or fail an open disjunction, which is then
-//! split into cases. All this is tried with flows in place of the state equation first (`flows`).
+//! it may leave a trap unmarked, which is then added, or violate an open disjunction, which is then
+//! split into cases. All this is tried first with flows in place of the state equation (`flows`).
 
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 use rustc_hash::FxHashSet;
@@ -19,34 +19,34 @@ use throng_model::predicate::{Predicate, Sum};
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Case, Contradiction, Refutation, Unknown};
 
-/// So many linear programs may be solved for one target.
+/// Maximum number of linear programs for one target.
 const MOST_PROGRAMS: u32 = 400;
 
-/// So many slices of time one of them may take.
+/// Budget of one linear program in slices of time.
 const PATIENCE: u32 = 60;
 
-/// So many slices of time all for one target may take in round 0; four times as many in each later
-/// one, until there are enough. Flows get half of them.
+/// Returns the budget for one target in slices of time: it grows fourfold from round to round up to
+/// a maximum. Flows get half of it.
 pub fn patience(round: u32) -> u32 {
     4 << (2 * round.min(3))
 }
 
-/// Numbers of tokens below this are none.
+/// Numbers of tokens below this count as zero.
 const EPSILON: f64 = 1e-6;
 
-/// What the state equation says about a target.
-pub enum Said {
-    /// Nothing reachable is in it.
+/// The result of the state equation for a target.
+pub enum EquationResult {
+    /// No reachable marking satisfies it.
     Refuted(Refutation),
-    /// Something may be, in this case: comparisons that would hold there.
+    /// It may be reachable in this case: comparisons that hold there.
     Possible(Vec<(Sum, i64)>),
-    /// It was too hard to find out; these comparisons would hold, if there are no others to choose
-    /// from.
-    Nothing(Vec<(Sum, i64)>),
+    /// The budget was too small for an answer; these comparisons hold at the target, if it has a
+    /// single case.
+    Undecided(Vec<(Sum, i64)>),
 }
 
-/// Tries to refute a target by traps and the state equation, or flows instead, in so many slices of
-/// time.
+/// Tries to refute a target by traps and the state equation, or flows instead, within a budget of
+/// time slices.
 pub fn refute(
     net: &Net,
     flows: Option<&[Flow]>,
@@ -54,8 +54,10 @@ pub fn refute(
     target: &Target,
     patience: u32,
     limits: &Limits,
-) -> Result<Said, Unknown> {
-    let Some(predicate) = target.predicate().counted(net.steps) else { return Ok(Said::Nothing(Vec::new())) };
+) -> Result<EquationResult, Unknown> {
+    let Some(predicate) = target.predicate().counted(net.steps) else {
+        return Ok(EquationResult::Undecided(Vec::new()));
+    };
     let mut held = Held::default();
     held.assume(&predicate);
     let mut prover = Prover {
@@ -71,21 +73,21 @@ pub fn refute(
     if !prover.prove(&held)? {
         let only = if held.open.is_empty() { &held.comparisons[..] } else { &[] };
         let only = || only.iter().map(|&(sum, n)| (sum.clone(), n)).collect();
-        // What flows allow need not be possible.
+        // A marking that flows allow need not satisfy the state equation.
         let possible = prover.possible.take().filter(|_| flows.is_none());
-        return Ok(possible.map_or_else(|| Said::Nothing(only()), Said::Possible));
+        return Ok(possible.map_or_else(|| EquationResult::Undecided(only()), EquationResult::Possible));
     }
     let found = std::mem::take(&mut prover.found);
     let safe = throng_model::verdict::Verdict::Safe(throng_model::verdict::Certificate::Refutation(
         std::sync::Arc::new(found.clone()),
     ));
     let stands = throng_check::rules::check_within(problem, target, &safe, limits).is_ok();
-    Ok(if stands { Said::Refuted(found) } else { Said::Nothing(Vec::new()) })
+    Ok(if stands { EquationResult::Refuted(found) } else { EquationResult::Undecided(Vec::new()) })
 }
 
-/// How often each transition would fire on a shortest way from a marking to where these comparisons
-/// hold, as far as the state equation says: transitions by number, those that change the same by
-/// the first of them.
+/// Returns how often each transition would fire on a shortest way from a marking to where these
+/// comparisons hold, according to the state equation. Of transitions with equal effects, only the
+/// first is listed.
 pub fn plan(
     net: &Net,
     from: &[u32],
@@ -110,8 +112,8 @@ pub fn plan(
     Ok(Some(times.filter(|e| e.1 > EPSILON).collect()))
 }
 
-/// The largest value of a sum that the state equation allows, rounded down; `None` if there is
-/// none, or it is not found.
+/// Returns the largest value of a sum that the state equation allows, rounded down; `None` if it is
+/// unbounded or not found.
 pub fn largest(
     net: &Net,
     flows: Option<&[Flow]>,
@@ -143,7 +145,7 @@ pub fn largest(
     Ok(solved.ok().and_then(|s| rounded(s.objective() + start)))
 }
 
-/// Every flow has the sum that it has at the start.
+/// Requires that every flow keeps its initial sum.
 fn each_flow(net: &Net, flows: &[Flow], places: &[Variable], lp: &mut microlp::Problem) {
     for flow in flows {
         let row: LinearExpr = flow.iter().map(|&(p, n)| (places[p as usize], n as f64)).collect();
@@ -155,7 +157,7 @@ fn at_start(net: &Net, sum: &[(u32, i64)]) -> f64 {
     sum.iter().map(|&(p, n)| n as f64 * f64::from(net.start[p as usize])).sum()
 }
 
-/// What transitions change, each once.
+/// Returns the different effects of transitions.
 pub(super) fn columns<'n>(net: &'n Net) -> Vec<&'n [(u32, i64)]> {
     let mut seen = FxHashSet::default();
     let all = net.changes.iter().map(Vec::as_slice);
@@ -168,7 +170,7 @@ fn dense(net: &Net, sum: &[(u32, i64)]) -> Vec<f64> {
     weights
 }
 
-/// From this marking, no place gets fewer than no tokens.
+/// Requires that no place gets a negative number of tokens, from this marking on.
 fn each_place(from: &[u32], columns: &[&[(u32, i64)]], variables: &[Variable], lp: &mut microlp::Problem) {
     let mut rows: Vec<Vec<(Variable, f64)>> = vec![Vec::new(); from.len()];
     for (column, &variable) in columns.iter().zip(variables) {
@@ -182,7 +184,7 @@ fn each_place(from: &[u32], columns: &[&[(u32, i64)]], variables: &[Variable], l
     }
 }
 
-/// A weighted sum grows by at least `least`.
+/// Requires that a weighted sum grows by at least `least`.
 fn row(
     weights: &[f64],
     least: f64,
@@ -200,7 +202,7 @@ fn row(
     lp.add_constraint(row, ComparisonOp::Ge, least);
 }
 
-/// What holds in a case, and what is open; as in the rule that checks this.
+/// The comparisons of a case and its open disjunctions, as in the rule that checks them.
 #[derive(Clone, Default)]
 struct Held<'a> {
     comparisons: Vec<(&'a Sum, i64)>,
@@ -220,7 +222,7 @@ impl<'a> Held<'a> {
 
 struct Prover<'n> {
     net: &'n Net<'n>,
-    /// Instead of the state equation.
+    /// Flows to use instead of the state equation.
     flows: Option<&'n [Flow]>,
     columns: Vec<&'n [(u32, i64)]>,
     limits: &'n Limits,
@@ -231,7 +233,7 @@ struct Prover<'n> {
     possible: Option<Vec<(Sum, i64)>>,
 }
 
-/// What a linear program says.
+/// The result of a linear program.
 enum Solved {
     /// A marking that it allows.
     Marking(Vec<f64>),
@@ -240,9 +242,9 @@ enum Solved {
 }
 
 impl Prover<'_> {
-    /// Whether a case is refuted; then its refutation is added.
+    /// Returns whether a case is refuted, and then adds its refutation.
     fn prove(&mut self, held: &Held) -> Result<bool, Unknown> {
-        // Without a marking that satisfies a disjunction there is nothing to refute.
+        // No marking satisfies an empty disjunction, so this case is refuted.
         if let Some(empty) = held.open.iter().position(|parts| parts.is_empty()) {
             self.found.cases.push(Case::Split(empty as u32));
             return Ok(true);
@@ -282,7 +284,7 @@ impl Prover<'_> {
         }
     }
 
-    /// The comparisons of a part that holds in a marking.
+    /// Adds the comparisons of a part that holds in a marking.
     fn choose<'a>(&self, parts: &'a [Predicate], marking: &[f64], into: &mut Vec<(&'a Sum, i64)>) {
         let Some(part) = parts.iter().find(|p| self.may_hold(p, marking)) else { return };
         match part {
@@ -307,7 +309,7 @@ impl Prover<'_> {
         }
     }
 
-    /// Each comparison and trap as what it adds up and asks for.
+    /// Returns each comparison and trap as its sum and its least value.
     fn sums(&self, held: &Held) -> Vec<(Vec<(u32, i64)>, i64)> {
         let net = self.net;
         let comparisons = held.comparisons.iter().map(|&(sum, least)| {
@@ -318,7 +320,7 @@ impl Prover<'_> {
         comparisons.chain(traps).collect()
     }
 
-    /// The same, beyond the start.
+    /// Returns each comparison and trap relative to the initial marking.
     fn rows(&self, held: &Held) -> Vec<(Vec<f64>, f64)> {
         let net = self.net;
         let row = |(sum, least): (Vec<(u32, i64)>, i64)| {
@@ -328,8 +330,8 @@ impl Prover<'_> {
         self.sums(held).into_iter().map(row).collect()
     }
 
-    /// A marking that satisfies the comparisons of a case, as far as the state equation and the
-    /// traps say.
+    /// Returns a marking that satisfies the comparisons of a case, the state equation and the
+    /// traps.
     fn marking(&mut self, held: &Held) -> Result<Solved, Unknown> {
         let net = self.net;
         let mut lp = microlp::Problem::new(OptimizationDirection::Minimize);
@@ -353,7 +355,7 @@ impl Prover<'_> {
         })
     }
 
-    /// The same as far as flows and traps say.
+    /// Returns the same for flows instead of the state equation.
     fn marking_of_flows(&mut self, flows: &[Flow], held: &Held) -> Result<Solved, Unknown> {
         let mut lp = microlp::Problem::new(OptimizationDirection::Minimize);
         let places: Vec<Variable> =
@@ -379,12 +381,12 @@ impl Prover<'_> {
         let mut patience = given;
         let solved = solve(lp, Some(&mut patience), self.limits);
         self.patience -= given - patience;
-        // A slice is paid for in full; most programs take a small part of one.
+        // A slice is charged in full, although most programs take a small part of one.
         self.patience += u32::from(given - patience == 1);
         solved
     }
 
-    /// Adds the numbers of a contradiction, if they hold exactly.
+    /// Adds the numbers of a contradiction, if they hold exactly. Returns whether they do.
     fn contradict(&mut self, held: &Held) -> Result<bool, Unknown> {
         if let Some(flows) = self.flows {
             return self.contradict_flows(flows, held);
@@ -421,7 +423,7 @@ impl Prover<'_> {
         Ok(false)
     }
 
-    /// The same as far as flows say.
+    /// Does the same with flows.
     fn contradict_flows(&mut self, flows: &[Flow], held: &Held) -> Result<bool, Unknown> {
         let net = self.net;
         let sums = self.sums(held);
@@ -447,7 +449,7 @@ impl Prover<'_> {
         let numbers: Vec<f64> = used.iter().chain(&times).map(|&v| solution.var_value(v)).collect();
         for numbers in exact::vectors(&numbers) {
             let (used, times) = numbers.split_at(used.len());
-            // What the combination of flows has beyond what is used.
+            // This is the part of the combination of flows that exceeds the used comparisons.
             let mut spare: Vec<i128> = vec![0; net.places.len()];
             for (flow, &times) in flows.iter().zip(times) {
                 flow.iter().for_each(|&(p, n)| spare[p as usize] += i128::from(n) * i128::from(times));
@@ -464,7 +466,7 @@ impl Prover<'_> {
         Ok(false)
     }
 
-    /// The contradiction that these numbers give, if they do.
+    /// Returns the contradiction with these numbers, if they form one.
     fn contradiction(&self, held: &Held, used: &[i64], spare: &[i64]) -> Option<Contradiction> {
         let net = self.net;
         let (of_comparisons, of_traps) = used.split_at(held.comparisons.len());
@@ -499,7 +501,7 @@ impl Prover<'_> {
         Some(Contradiction { weights: sum, comparisons: counted(of_comparisons), traps: counted(of_traps) })
     }
 
-    /// A trap that is marked at the start and not in this marking.
+    /// Returns a trap that is marked at the start and not in this marking.
     fn unmarked_trap(&self, marking: &[f64]) -> Option<Vec<usize>> {
         let net = self.net;
         let mut inside: Vec<bool> = marking.iter().map(|&n| n < EPSILON).collect();

@@ -1,5 +1,5 @@
-//! Exhaustive search, breadth first: finds the shortest runs, and if it ends, what it has seen is
-//! all there is.
+//! Exhaustive breadth-first search: finds the shortest runs, and if it ends, it has seen all
+//! reachable markings.
 
 use std::hash::Hasher;
 
@@ -11,12 +11,12 @@ use throng_model::Config;
 use throng_model::limits::Ticker;
 use throng_model::verdict::Unknown;
 
-/// Markings, stored once each, in so many bytes for every place.
+/// Markings, each stored once, with a fixed number of bytes for every place.
 pub(super) struct Store {
     width: usize,
     places: usize,
     bytes: Vec<u8>,
-    /// Numbers of markings by hash; `u32::MAX` is free.
+    /// The hash table: numbers of markings; `u32::MAX` marks a free slot.
     slots: Vec<u32>,
     count: usize,
 }
@@ -55,17 +55,17 @@ impl Store {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of markings.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Adds a marking, if it is new and fits; whether it was added. `packed` is room to work in.
+    /// Adds a marking, if it is new and fits. Returns whether it was added. `packed` is a buffer.
     pub fn add(&mut self, marking: &[u32], packed: &mut Vec<u8>) -> bool {
         self.packed(marking, packed).is_ok() && self.insert(packed)
     }
 
-    /// Whether it is new.
+    /// Adds a packed marking. Returns whether it is new.
     fn insert(&mut self, packed: &[u8]) -> bool {
         if self.count * 2 >= self.slots.len() {
             let slots = std::mem::take(&mut self.slots);
@@ -101,26 +101,27 @@ impl Store {
     }
 }
 
-/// What a search has found.
+/// The result of a search.
 pub struct Explored {
-    /// Places in the list of wanted targets that can be reached, with what the shortest runs there
-    /// fire.
+    /// Indices of the wanted targets that can be reached, with the transitions of a shortest run to
+    /// each.
     pub reached: Vec<(usize, Vec<u32>)>,
-    /// Everything that can be reached, if that was seen; none if it is too much to be evidence.
+    /// All reachable markings, if all were found and they are few enough to be evidence.
     pub all: Option<Vec<Config>>,
-    /// How many markings were seen.
+    /// The number of markings found.
     pub markings: usize,
-    /// Whether these are all.
+    /// True if these are all reachable markings.
     pub complete: bool,
-    /// The most tokens that were seen on each place.
+    /// Maximum number of tokens found on each place.
     pub largest: Marking,
 }
 
-/// A set with more entries than this (places with tokens, of all markings) is no evidence that can
-/// be handled.
+/// Maximum number of entries (places with tokens, of all markings) of a set that is used as
+/// evidence.
 const MOST_ENTRIES: usize = 40_000_000;
 
-/// Searches until everything wanted is reached, everything was seen, or `most` markings are stored.
+/// Searches until every wanted target is reached, all markings are found, or `most` markings are
+/// stored.
 pub fn explore(net: &Net, wanted: &[Wanted], most: usize, ticker: &mut Ticker) -> Result<Explored, Unknown> {
     match search(net, wanted, most, 1, ticker)? {
         Ok(found) => Ok(found),
@@ -128,7 +129,7 @@ pub fn explore(net: &Net, wanted: &[Wanted], most: usize, ticker: &mut Ticker) -
     }
 }
 
-/// The same with so many bytes for each place.
+/// Does the same with a given number of bytes for each place.
 pub fn search(
     net: &Net,
     wanted: &[Wanted],
@@ -138,7 +139,7 @@ pub fn search(
 ) -> Result<Result<Explored, TooNarrow>, Unknown> {
     let leads = Leads::new(net);
     let mut store = Store::new(net.places.len(), width);
-    let (mut came, mut entries): (Vec<(u32, u32)>, usize) = (vec![(0, 0)], 0);
+    let (mut origins, mut entries): (Vec<(u32, u32)>, usize) = (vec![(0, 0)], 0);
     let mut packed = Vec::new();
     let mut now: Marking = net.start.clone();
     if let Err(narrow) = store.packed(&now, &mut packed) {
@@ -157,7 +158,7 @@ pub fn search(
         ticker.ticks(1 + (net.places.len() / 16 + enabled.len()) as u32)?;
         for (i, one) in wanted.iter().enumerate() {
             if found.reached.iter().all(|r| r.0 != i) && one.formula.holds(&now, enabled.len()) {
-                found.reached.push((i, path(&came, next)));
+                found.reached.push((i, path(&origins, next)));
             }
         }
         if found.reached.len() == wanted.len() {
@@ -172,7 +173,7 @@ pub fn search(
                 return Ok(Err(narrow));
             }
             if store.insert(&packed) {
-                came.push((next as u32, t));
+                origins.push((next as u32, t));
             }
         }
         next += 1;
@@ -189,12 +190,12 @@ pub fn search(
     Ok(Ok(found))
 }
 
-fn path(came: &[(u32, u32)], end: usize) -> Vec<u32> {
+fn path(origins: &[(u32, u32)], end: usize) -> Vec<u32> {
     let mut fired = Vec::new();
     let mut at = end;
     while at != 0 {
-        fired.push(came[at].1);
-        at = came[at].0 as usize;
+        fired.push(origins[at].1);
+        at = origins[at].0 as usize;
     }
     fired.reverse();
     fired

@@ -1,37 +1,37 @@
 //! Flows: integer weights of places whose weighted sum no transition changes. A basis of them is a
 //! much smaller linear program than the state equation: one row for each flow, and no variable for
-//! a transition. It says less, but says it soon.
+//! a transition. It refutes less, but fast.
 
 use super::net::Net;
 
 /// A weighted sum that no transition changes: place and weight, sorted by place.
 pub type Flow = Vec<(u32, i64)>;
 
-/// Additions of terms that finding a basis may take.
+/// Maximum number of additions of terms in the computation of a basis.
 const MOST_WORK: usize = 40_000_000;
 
-/// A place in elimination: what transitions still change of a sum, and the sum.
+/// A place in elimination: the remaining effects of transitions on a sum, and the sum.
 #[derive(Clone, Default)]
 struct Row {
     changes: Vec<(u32, i64)>,
     sum: Vec<(u32, i64)>,
 }
 
-/// A basis of the flows of a net, by elimination; nothing if that takes too long or its numbers are
-/// too large.
+/// Returns a basis of the flows of a net, by elimination; `None` if that takes too long or its
+/// numbers are too large.
 pub fn flows(net: &Net) -> Option<Vec<Flow>> {
     let mut rows: Vec<Row> =
         (0..net.places.len() as u32).map(|p| Row { changes: Vec::new(), sum: vec![(p, 1)] }).collect();
     for (t, changes) in net.changes.iter().enumerate() {
         changes.iter().for_each(|&(p, n)| rows[p as usize].changes.push((t as u32, n)));
     }
-    // The rows in which a transition occurs; some may have lost it.
+    // The rows in which each transition occurs, and some in which it occurred earlier.
     let mut users: Vec<Vec<u32>> =
         net.changes.iter().map(|changes| changes.iter().map(|c| c.0).collect()).collect();
     let mut work = 0;
     let mut waiting: std::collections::BTreeSet<(usize, u32)> =
         users.iter().enumerate().map(|(t, users)| (users.len(), t as u32)).collect();
-    // The transition that occurs in the fewest rows comes first.
+    // The transition that occurs in the fewest rows is eliminated first.
     while let Some((known, t)) = waiting.pop_first() {
         let has = |rows: &[Row], r: u32| rows[r as usize].changes.binary_search_by_key(&t, |c| c.0).is_ok();
         users[t as usize].sort_unstable();
@@ -58,7 +58,8 @@ pub fn flows(net: &Net) -> Option<Vec<Flow>> {
     Some(rows.into_iter().map(|row| row.sum).filter(|sum| !sum.is_empty()).collect())
 }
 
-/// The combination of two rows in which a transition, which is in both, does not occur.
+/// Returns a combination of two rows with a transition such that the transition does not occur in
+/// it.
 fn combined(row: &Row, pivot: &Row, t: u32) -> Option<Row> {
     let of = |row: &Row| row.changes.binary_search_by_key(&t, |c| c.0).map_or(0, |i| row.changes[i].1);
     let (a, b) = (of(pivot), -of(row));
@@ -70,7 +71,7 @@ fn combined(row: &Row, pivot: &Row, t: u32) -> Option<Row> {
     Some(found)
 }
 
-/// a · left + b · right.
+/// Returns a · left + b · right.
 fn added(left: &[(u32, i64)], a: i64, right: &[(u32, i64)], b: i64) -> Option<Vec<(u32, i64)>> {
     let (mut i, mut j) = (0, 0);
     let mut sum = Vec::with_capacity(left.len() + right.len());
@@ -99,14 +100,14 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::super::net::tests::random_net;
-    use super::super::walk::Random;
     use super::*;
+    use throng_model::random::Random;
 
     #[test]
     fn flows_are_constant_and_as_many_as_there_can_be() {
         let mut found = 0;
         for seed in 0..200 {
-            let problem = random_net(&mut Random(seed), 6);
+            let problem = random_net(&mut Random::new(seed), 6);
             let net = Net::new(&problem).unwrap();
             let flows = flows(&net).unwrap();
             for flow in &flows {
@@ -122,7 +123,8 @@ mod tests {
         assert!(found > 0);
     }
 
-    /// The rank of what transitions change, by elimination in floating point; numbers are small.
+    /// Returns the rank of the effects of transitions, by elimination in floating point; numbers
+    /// are small.
     fn rank(net: &Net) -> usize {
         let dense = |changes: &Vec<(u32, i64)>| {
             let mut row = vec![0.0; net.places.len()];

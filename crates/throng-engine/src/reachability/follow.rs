@@ -1,26 +1,27 @@
-//! Follows the state equation: its solution says how often each transition fires on a way to the
-//! target, not in which order. So orders are tried, depth first; if none leads to the target, the
-//! equation is solved again from where the longest of them ends.
+//! Follows solutions of the state equation, which say how often each transition fires on a way to
+//! the target, but not in which order. Orders are tried depth first; if none leads to the target,
+//! the equation is solved again from the end of the longest one.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::equation::plan;
 use super::net::{Formula, Net};
-use super::walk::{Random, Walker};
+use super::walk::Walker;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Sum;
+use throng_model::random::Random;
 use throng_model::verdict::Unknown;
 
-/// So many transitions are fired in search of an order, and some more for each that is to be
+/// Number of firings in the search for an order, besides some for each transition that is to be
 /// ordered.
 const MOST_TRIES: u32 = 20_000;
 const TRIES_FOR_EACH: u32 = 4;
 
-/// More transitions than this in a plan are many.
+/// Number of transitions in a plan above which several are fired in a row.
 const MANY: u32 = 200;
 
-/// Looks for a run to where `formula` holds, in this case of it, with at most `plans` solutions of
-/// the state equation.
+/// Searches for a run to where `formula` holds, in this case of it, with at most `plans` solutions
+/// of the state equation.
 pub fn follow(
     net: &Net,
     formula: &Formula,
@@ -42,7 +43,8 @@ pub fn follow(
         if order(net, &mut walker, formula, &group, left, random, &mut ticker)? {
             return Ok(Some(walker.fired));
         }
-        // A plan that cannot begin is the same again: something else has to happen first.
+        // A plan that cannot begin would be the solution again, so something else has to happen
+        // first.
         let stuck = walker.fired.len() == before;
         let lost = walker.enabled.is_empty()
             || walker.fired.len() >= net.most_steps()
@@ -56,8 +58,8 @@ pub fn follow(
     Ok(None)
 }
 
-/// Fires transitions, each at most as often as it is left, until the formula holds; whether it
-/// does. Otherwise the longest order that was found is fired.
+/// Fires transitions, each at most as often as it is left, until the formula holds. Returns whether
+/// it does. Otherwise the longest order that was found is fired.
 fn order(
     net: &Net,
     walker: &mut Walker,
@@ -71,18 +73,18 @@ fn order(
     let names: Vec<u32> = left.keys().copied().collect();
     let number: FxHashMap<u32, usize> = names.iter().copied().zip(0..).collect();
     let mut left: Vec<u32> = names.iter().map(|t| left[t]).collect();
-    // What was left where the search has been, by hash: nothing is concluded from what is not
-    // tried.
+    // Hashes of the remaining firings where the search has been: nothing is concluded from orders
+    // that are not tried.
     let mut seen: FxHashSet<u64> = FxHashSet::default();
-    let mark = |i: usize| Random(i as u64).next();
+    let mark = |i: usize| Random::new(i as u64).bits();
     let mut hash: u64 = 0;
     let mut longest: Vec<u32> = Vec::new();
-    // What can still be tried after each step, and how often its transition fired.
+    // The remaining choices after each step, and how often its transition fired.
     let mut open: Vec<(Vec<u32>, u32)> = Vec::new();
     let most_steps = net.most_steps();
     let in_all = left.iter().fold(0, |all: u32, n| all.saturating_add(*n)).min(most_steps as u32);
     let mut tries = MOST_TRIES + TRIES_FOR_EACH * in_all;
-    // Many in a row, if there are many.
+    // Large plans are tried mostly with many firings in a row.
     let leaps = in_all > MANY && random.below(4) > 0;
     let choices = |walker: &Walker, left: &[u32], random: &mut Random| {
         let fits = |t: &u32| number.get(&group[*t as usize]).is_some_and(|&i| left[i] > 0);

@@ -1,5 +1,5 @@
-//! A net in dense form: places are numbers, a marking is a list of counts, and what a transition
-//! needs and changes is at hand.
+//! A net in dense form: places are numbers, a marking is a list of counts, and the needs and
+//! changes of each transition are listed.
 
 use rustc_hash::FxHashMap;
 
@@ -11,35 +11,35 @@ use throng_model::{Bag, Bystanders, Config, Local, Shared, Step, UNCOUNTABLE};
 /// Tokens by place.
 pub type Marking = Box<[u32]>;
 
-/// A place with so many tokens has too many to count: several together still fit.
+/// Maximum number of tokens on a place, so that sums of several still fit.
 pub const MOST_TOKENS: u32 = UNCOUNTABLE >> 2;
 
-/// Where all places start with fewer tokens, a byte is mostly enough for each.
+/// Number of initial tokens on each place below which a byte mostly suffices for each.
 pub const FEW: u32 = 64;
 
-/// So many numbers of tokens the markings of a run may have together.
+/// Maximum size of all markings of a run together, in numbers of tokens.
 const MOST_STORED: usize = 80_000_000;
 
 /// A net with one initial marking.
 pub struct Net<'a> {
-    /// The steps that its transitions are.
+    /// The steps of the model, which are the transitions.
     pub steps: &'a [Step],
-    /// The local states that its places are, sorted.
+    /// The local states of the model that are the places, sorted.
     pub places: Vec<Local>,
     numbers: FxHashMap<Local, u32>,
-    /// What each transition needs: place and number of tokens.
+    /// The tokens that each transition needs: place and number.
     pub needs: Vec<Vec<(u32, u32)>>,
-    /// What each transition changes: place and difference.
+    /// The effect of each transition: place and difference.
     pub changes: Vec<Vec<(u32, i64)>>,
-    /// The transitions that need tokens of a place, and how many.
+    /// For each place, the transitions that need tokens of it, and how many.
     pub users: Vec<Vec<(u32, u32)>>,
-    /// Where it starts.
+    /// The initial marking.
     pub start: Marking,
     shared: Shared,
 }
 
 impl<'a> Net<'a> {
-    /// The net that a problem is about, or why it is none.
+    /// Returns the net of a problem, or says why the problem is not about a net.
     pub fn new(problem: &'a Problem) -> Result<Net<'a>, String> {
         let model = &problem.model;
         let Some(steps) = model.listed().filter(|_| model.is_exact()) else {
@@ -69,7 +69,7 @@ impl<'a> Net<'a> {
         }
         for target in &problem.targets {
             target.predicate().each_local(&mut |l| places.push(l));
-            if let Some(Asks::Largest(sum)) = target.formula.as_ref().map(|f| &f.asks) {
+            if let Some(Asks::Largest(sum)) = target.asks() {
                 places.extend(sum.iter().map(|t| t.0));
             }
         }
@@ -104,17 +104,17 @@ impl<'a> Net<'a> {
         Ok(Net { steps, places, numbers, needs, changes, users, start, shared: family.shared })
     }
 
-    /// The number of a place.
+    /// Returns the number of a place.
     pub fn number(&self, l: Local) -> u32 {
         self.numbers[&l]
     }
 
-    /// Whether a transition is enabled.
+    /// Returns whether a transition is enabled.
     pub fn enables(&self, marking: &[u32], t: u32) -> bool {
         self.needs[t as usize].iter().all(|&(p, n)| marking[p as usize] >= n)
     }
 
-    /// Fires an enabled transition; `false` if there are too many tokens to count then.
+    /// Fires an enabled transition; returns `false` if there are then too many tokens to count.
     pub fn fire(&self, marking: &mut [u32], t: u32) -> bool {
         let mut countable = true;
         for &(p, change) in &self.changes[t as usize] {
@@ -125,7 +125,7 @@ impl<'a> Net<'a> {
         countable
     }
 
-    /// How often an enabled transition can fire in a row, from 1 to `most` times.
+    /// Returns how often an enabled transition can fire in a row, from 1 to `most` times.
     pub fn times(&self, marking: &[u32], t: u32, most: u32) -> u32 {
         let mut times = i64::from(most);
         for &(p, change) in &self.changes[t as usize] {
@@ -139,20 +139,20 @@ impl<'a> Net<'a> {
         times.max(1) as u32
     }
 
-    /// So many steps a run may have: all its markings are stored.
+    /// Returns the maximum number of steps of a run, all of whose markings are stored.
     pub fn most_steps(&self) -> usize {
         (MOST_STORED / (self.places.len() + 16)).clamp(20_000, 1_000_000)
     }
 
-    /// The marking as a configuration.
+    /// Returns the marking as a configuration.
     pub fn config(&self, marking: &[u32]) -> Config {
         let marked = self.places.iter().copied().zip(marking.iter().copied()).filter(|e| e.1 > 0);
         Config::new(self.shared, marked.collect())
     }
 
-    /// The net with these places only, sorted, and the transitions that each of its transitions
-    /// stands for: all that do the same there, and something. It can do at least as much; its
-    /// transitions are not steps of the model.
+    /// Returns the net restricted to these places, which are sorted, and for each of its
+    /// transitions the original ones: those that have the same nonempty effect there. It can do at
+    /// least as much; its transitions are not steps of the model.
     pub fn project(&self, kept: &[u32]) -> (Net<'a>, Vec<Vec<u32>>) {
         let new: FxHashMap<u32, u32> = kept.iter().copied().zip(0..).collect();
         let places: Vec<Local> = kept.iter().map(|&p| self.places[p as usize]).collect();
@@ -183,7 +183,7 @@ impl<'a> Net<'a> {
         (Net { steps: &[], places, numbers, needs, changes, users, start, shared: self.shared }, origins)
     }
 
-    /// The run that fires these transitions, without the circles that it goes in.
+    /// Returns the run that fires these transitions, without its cycles.
     pub fn run(&self, fired: &[u32]) -> Trace {
         let mut marking = self.start.clone();
         let mut path: Vec<(u32, Marking)> = Vec::new();
@@ -208,11 +208,11 @@ impl<'a> Net<'a> {
     }
 }
 
-/// Where each transition is looked for.
+/// An index of transitions for finding the enabled ones.
 pub struct Leads {
-    /// Transitions by a place that they need tokens of, and that few others do.
+    /// Transitions by one place that each needs tokens of, chosen so that few share it.
     by_place: Vec<Vec<u32>>,
-    /// Transitions that need none.
+    /// Transitions that need no tokens.
     always: Vec<u32>,
 }
 
@@ -228,7 +228,7 @@ impl Leads {
         leads
     }
 
-    /// Lists the transitions that are enabled; how many places have tokens.
+    /// Lists the enabled transitions. Returns the number of places with tokens.
     pub fn enabled(&self, net: &Net, marking: &[u32], into: &mut Vec<u32>) -> usize {
         into.clear();
         into.extend(&self.always);
@@ -246,9 +246,9 @@ impl Leads {
 pub enum Formula {
     /// The sum is at least this.
     AtLeast(Vec<(u32, i64)>, i64),
-    /// All of these.
+    /// All of these hold.
     All(Vec<Formula>),
-    /// One of these.
+    /// One of these holds.
     Any(Vec<Formula>),
     /// No transition is enabled.
     Dead,
@@ -257,7 +257,7 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// The predicate, compiled.
+    /// Compiles a predicate.
     pub fn new(net: &Net, predicate: &Predicate) -> Formula {
         let each = |parts: &[Predicate]| parts.iter().map(|p| Formula::new(net, p)).collect();
         match predicate {
@@ -271,7 +271,7 @@ impl Formula {
         }
     }
 
-    /// Whether it holds, with so many transitions enabled.
+    /// Returns whether it holds, given the number of enabled transitions.
     pub fn holds(&self, marking: &[u32], enabled: usize) -> bool {
         match self {
             Formula::AtLeast(sum, least) => missing(sum, *least, marking) <= 0,
@@ -282,7 +282,7 @@ impl Formula {
         }
     }
 
-    /// How far it is from holding: 0 if it does; no more than a guess.
+    /// Returns an estimate of how far it is from holding: 0 if it holds.
     pub fn distance(&self, marking: &[u32], enabled: usize) -> u64 {
         match self {
             Formula::AtLeast(sum, least) => {
@@ -297,7 +297,8 @@ impl Formula {
         }
     }
 
-    /// Shows every place that it is about; whether it depends on more than these.
+    /// Calls `see` with every place that it mentions. Returns whether it depends on more than
+    /// these.
     pub fn each_place(&self, see: &mut impl FnMut(u32)) -> bool {
         match self {
             Formula::AtLeast(sum, _) => {
@@ -312,8 +313,8 @@ impl Formula {
     }
 }
 
-/// How much a sum is below what is asked for. Sums of formulas have small coefficients; beyond 64
-/// bits they saturate.
+/// Returns by how much a sum is below its least value. Sums of formulas have small coefficients;
+/// beyond 64 bits they saturate.
 fn missing(sum: &[(u32, i64)], least: i64, marking: &[u32]) -> i64 {
     let value = sum.iter().map(|&(p, n)| i128::from(n) * i128::from(marking[p as usize])).sum::<i128>();
     (i128::from(least) - value).clamp(i64::MIN.into(), i64::MAX.into()) as i64
@@ -323,12 +324,13 @@ fn missing(sum: &[(u32, i64)], least: i64, marking: &[u32]) -> i64 {
 pub(super) mod tests {
     use std::sync::Arc;
 
-    use super::super::walk::Random;
     use throng_model::problem::{Bound, Initial, Problem};
+    use throng_model::random::Random;
     use throng_model::table::{Names, Table};
     use throng_model::{Bag, Bystanders, Edge, Local, Place, Shared, Step};
 
-    /// A net with so many places, in which no transition makes tokens, and six tokens.
+    /// Returns a net with this many places and six tokens, in which no transition increases the
+    /// number of tokens.
     pub fn random_net(random: &mut Random, places: usize) -> Problem {
         let mut table = Table::new(Names::Numbers(1), Names::Numbers(places as u64));
         let mut bag = |size: usize| (0..size).map(|_| Local(random.below(places) as u64)).collect::<Bag>();

@@ -1,8 +1,7 @@
 //! Proofs about few places. The net without some of its places can do at least as much: what it
-//! cannot reach, the whole net cannot reach. So the places that a target is about are kept, and the
-//! rest is looked at only as far as it is needed: where a run of the smaller net is none of the
-//! whole one, a place that stops it there is kept as well. A run that is not stopped is a run of
-//! the whole net.
+//! cannot reach, the whole net cannot reach. So the places of a target are kept, and others only as
+//! far as they are needed: if a run of the smaller net is blocked in the whole one, a place that
+//! blocks it is kept as well. A run that is not blocked is a run of the whole net.
 
 use super::explore::{TooNarrow, search};
 use super::net::{FEW, Formula, Marking, Net};
@@ -13,24 +12,24 @@ use throng_model::predicate::Predicate;
 use throng_model::quotient::QuotientMap;
 use throng_model::verdict::Unknown;
 
-/// What came of it.
+/// The result of a projection.
 pub enum Projected {
     /// Transitions that lead to the target.
     Run(Vec<u32>),
-    /// The places that were left out, and everything that can be reached without them.
+    /// The removed places, and the set that can be reached without them.
     Proof(QuotientMap, Vec<Config>),
-    /// Nothing.
+    /// No result.
     Nothing,
 }
 
-/// More places than this are not few.
+/// Maximum number of kept places.
 const MOST_KEPT: usize = 60;
 
-/// All smaller nets together take no more than so many times the work that `most` markings of one
-/// take: a marking and each entry of what transitions change count as one.
+/// Budget of all smaller nets together, as a multiple of the work for `most` markings of one; a
+/// marking and each entry of a transition's effect count as one.
 const MOST_NETS: usize = 40;
 
-/// Asks about a target, with at most `most` markings of a net with fewer places.
+/// Decides a target, with at most `most` markings of a net with fewer places.
 pub fn project(
     net: &Net,
     predicate: &Predicate,
@@ -79,8 +78,8 @@ pub fn project(
     }
 }
 
-/// The run of the whole net that fires one of the originals of each transition; or the places that
-/// lack tokens where there is none.
+/// Returns the run of the whole net that fires one of the originals of each transition; or the
+/// places that lack tokens if it is blocked.
 fn follow(net: &Net, fired: &[u32], origins: &[Vec<u32>]) -> Result<Vec<u32>, Vec<u32>> {
     let (mut marking, mut run): (Marking, Vec<u32>) = (net.start.clone(), Vec::new());
     for &abstract_ in fired {
@@ -94,7 +93,7 @@ fn follow(net: &Net, fired: &[u32], origins: &[Vec<u32>]) -> Result<Vec<u32>, Ve
                 net.fire(&mut marking, t);
                 run.push(t);
             }
-            // One is enough to stop it there.
+            // Keeping one of them is enough to block this run.
             Some((_, lacking)) => return Err(lacking[..1].to_vec()),
             None => return Err(Vec::new()),
         }
@@ -102,15 +101,15 @@ fn follow(net: &Net, fired: &[u32], origins: &[Vec<u32>]) -> Result<Vec<u32>, Ve
     Ok(run)
 }
 
-/// The map that removes all places but these.
+/// Returns the map that removes all places but these.
 fn without_others(net: &Net, kept: &[u32]) -> QuotientMap {
     let others = (0..net.places.len() as u32).filter(|p| kept.binary_search(p).is_err());
     let merged = others.map(|p| (net.places[p as usize], None)).collect();
     QuotientMap { skipped: Vec::new(), merged }
 }
 
-/// Places that limit how many tokens get to a kept place: for each transition that puts tokens
-/// there, one that it needs.
+/// Returns places that limit the number of tokens on a kept place: for each transition that puts
+/// tokens there, one that it needs.
 fn suppliers(net: &Net, kept: &[u32], fullest: u32) -> Vec<u32> {
     let mut found: Vec<u32> = Vec::new();
     for changes in net.changes.iter().filter(|c| c.iter().any(|&(p, n)| p == fullest && n > 0)) {
@@ -128,13 +127,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::net::tests::random_net;
-    use super::super::walk::Random;
     use super::*;
     use throng_model::limits::Limits;
     use throng_model::problem::{Asks, Problem, Target};
+    use throng_model::random::Random;
     use throng_model::verdict::{Certificate, Verdict};
 
-    /// Everything that a net reaches.
+    /// Returns every marking that a net reaches.
     fn all_reachable(net: &Net) -> HashSet<Marking> {
         let (mut seen, mut waiting) = (HashSet::from([net.start.clone()]), vec![net.start.clone()]);
         while let Some(marking) = waiting.pop() {
@@ -153,7 +152,7 @@ mod tests {
     fn proofs_stand_and_runs_reach_their_targets() {
         let (mut proofs, mut runs) = (0, 0);
         for seed in 0..300 {
-            let random = &mut Random(seed);
+            let random = &mut Random::new(seed);
             let problem = random_net(random, 9);
             let net = Net::new(&problem).unwrap();
             let (p, n) = (net.places[random.below(net.places.len())], 1 + random.below(4) as i64);
@@ -174,8 +173,7 @@ mod tests {
                     assert!(!reached, "seed {seed}");
                     let asks = throng_model::problem::Formula { when: predicate, asks: Asks::Exists };
                     let everything = vec![net.config(&vec![0; net.places.len()])];
-                    let target =
-                        Target { name: "t".into(), configs: everything, formula: Some(Arc::new(asks)) };
+                    let target = Target::satisfying("t", everything, asks);
                     let proof = Box::new(Certificate::Closed(Arc::new(all)));
                     let verdict = Verdict::Safe(Certificate::Quotient(Arc::new(map), proof));
                     let problem = Problem { targets: vec![target.clone()], ..problem.clone() };

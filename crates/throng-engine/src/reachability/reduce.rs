@@ -1,6 +1,6 @@
-//! Smaller nets that reach the same where it matters: which structural reductions to apply
-//! (`throng_model::reduction` says what they are, and why they are right). Runs are lifted; proofs
-//! come with the list of reductions, from which the checker builds the smaller net itself.
+//! The choice of structural reductions, which lead to smaller nets that reach the same where it
+//! matters (`throng_model::reduction` defines them and shows that they are sound). Runs are lifted;
+//! proofs include the list of reductions, from which the checker builds the smaller net itself.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use throng_model::problem::{Problem, Target};
 use throng_model::reduction::{ReducedNet, Reduction, Reductions};
 use throng_model::verdict::{Certificate, Unknown, Verdict};
 
-/// A place is removed only if that makes at most so many more transitions than it saves.
+/// Maximum number of additional transitions for the removal of a place.
 const MOST_MORE: usize = 0;
 
 /// A smaller net, for some targets of a problem.
 pub struct Smaller {
-    /// The problem about it, with these targets only.
+    /// The problem of the smaller net, with these targets only.
     pub problem: Problem,
     /// The numbers of these targets in the original problem.
     pub targets: Vec<usize>,
@@ -27,7 +27,7 @@ pub struct Smaller {
 }
 
 impl Smaller {
-    /// The net without what does not matter to these targets, if there is anything to reduce.
+    /// Returns a smaller net for these targets, if it can be reduced.
     pub fn new(problem: &Problem, targets: &[usize], limits: &Limits) -> Result<Option<Smaller>, Unknown> {
         let mut visible = Vec::new();
         for &i in targets {
@@ -51,13 +51,12 @@ impl Smaller {
         Ok(Some(Smaller { problem, targets: targets.to_vec(), reductions, net }))
     }
 
-    /// How many transitions it has.
+    /// Returns the number of transitions.
     pub fn transitions(&self) -> usize {
         self.net.len()
     }
 
-    /// What a verdict about the smaller net says about the original one; `None` if the run is too
-    /// long.
+    /// Lifts a verdict about the smaller net to the original one; `None` if the run is too long.
     pub fn lift(&self, original: &Net, verdict: Verdict) -> Option<Verdict> {
         Some(match verdict {
             Verdict::Safe(proof) => {
@@ -72,7 +71,7 @@ impl Smaller {
     }
 }
 
-/// Applies reductions until there are no more; which.
+/// Applies reductions until there are no more, and returns them.
 fn reduce(net: &mut ReducedNet, ticker: &mut Ticker) -> Result<Vec<Reduction>, Unknown> {
     let mut done = Vec::new();
     let mut apply = |net: &mut ReducedNet, reduction| {
@@ -103,8 +102,8 @@ fn reduce(net: &mut ReducedNet, ticker: &mut Ticker) -> Result<Vec<Reduction>, U
     }
 }
 
-/// Places that never stop a transition: ones that always have enough tokens, and ones that change
-/// like another one that has no more and is needed no less.
+/// Returns places that never block a transition: those that always have enough tokens, and those
+/// that change like another one that has no more and is needed no less.
 fn redundant(net: &ReducedNet) -> Vec<Local> {
     let mut found = Vec::new();
     let mut alike: FxHashMap<Vec<(u32, u32, u32)>, Local> = FxHashMap::default();
@@ -134,19 +133,20 @@ mod tests {
     use super::super::explore::explore;
     use super::super::net::tests::random_net;
     use super::super::net::{Formula, Net};
-    use super::super::walk::{Random, Wanted};
+    use super::super::walk::Wanted;
     use super::*;
     use throng_model::predicate::Predicate;
     use throng_model::problem::{Asks, Problem, Target};
+    use throng_model::random::Random;
 
     fn at_least(problem: &Problem, sum: Vec<(Local, i64)>, least: i64) -> Target {
         let everything = vec![throng_model::Config::new(problem.initial[0].shared, Default::default())];
         let when = Predicate::AtLeast(sum, least);
         let formula = throng_model::problem::Formula { when, asks: Asks::Exists };
-        Target { name: "t".into(), configs: everything, formula: Some(Arc::new(formula)) }
+        Target::satisfying("t", everything, formula)
     }
 
-    /// Whether something wanted is reached, and the verdict, by exhaustive search.
+    /// Decides by exhaustive search whether a target is reached.
     fn verdict(problem: &Problem, target: usize) -> Verdict {
         let net = Net::new(problem).unwrap();
         let formula = Formula::new(&net, &problem.targets[target].predicate());
@@ -162,10 +162,10 @@ mod tests {
     fn smaller_nets_reach_the_same_and_their_evidence_stands() {
         let (mut used, mut safe, mut reached) = (BTreeSet::new(), 0, 0);
         for seed in 0..1500 {
-            let random = &mut Random(seed);
+            let random = &mut Random::new(seed);
             let places = 6 + random.below(5);
             let mut problem = random_net(random, places);
-            // Two questions share a smaller net, and the evidence for each stands alone.
+            // Two questions share a smaller net, and each has its own evidence.
             for _ in 0..1 + random.below(2) {
                 let mut sum = vec![(Local(random.below(5) as u64), 1)];
                 if random.below(2) == 0 {

@@ -1,37 +1,20 @@
-//! Walks: one transition after the other, at random or towards a target. They find most of what can
-//! be reached, and prove nothing.
+//! Walks: sequences of transitions, at random or towards a target. They find most reachable
+//! targets, and prove nothing.
 
 use super::net::{Formula, MOST_TOKENS, Marking, Net};
 use throng_model::limits::Ticker;
+use throng_model::random::Random;
 use throng_model::verdict::{Trace, Unknown};
 
-/// A small generator of pseudo-random numbers (splitmix64); walks are the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`, which is not 0.
-    pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
-    }
-}
-
-/// A marking, and which transitions are enabled there.
+/// A marking and its enabled transitions.
 #[derive(Clone)]
 pub struct Walker<'n> {
     net: &'n Net<'n>,
     pub marking: Marking,
-    /// How many of its needs each transition lacks.
+    /// The number of needs that each transition lacks.
     lacking: Vec<u32>,
     pub enabled: Vec<u32>,
-    /// Where each enabled transition is in the list.
+    /// The position of each enabled transition in the list.
     place_of: Vec<u32>,
     pub fired: Vec<u32>,
 }
@@ -69,19 +52,19 @@ impl<'n> Walker<'n> {
         }
     }
 
-    /// Fires an enabled transition; `false` if there are too many tokens to count then.
+    /// Fires an enabled transition; returns `false` if there are then too many tokens to count.
     pub fn fire(&mut self, t: u32) -> bool {
         self.fire_times(t, 1)
     }
 
-    /// The same, so many times in a row.
+    /// Fires it several times in a row.
     pub fn fire_times(&mut self, t: u32, times: u32) -> bool {
         let fits = self.apply(t, times.into());
         self.fired.extend(std::iter::repeat_n(t, times as usize));
         fits
     }
 
-    /// Takes the last transition back, which fired so many times in a row.
+    /// Undoes the last transition, which fired this many times in a row.
     pub fn undo(&mut self, times: u32) {
         if let Some(&t) = self.fired.last() {
             self.fired.truncate(self.fired.len() - times as usize);
@@ -120,21 +103,21 @@ impl<'n> Walker<'n> {
     }
 }
 
-/// A target that is still looked for.
+/// A target that has not been reached yet.
 pub struct Wanted {
     /// Its number.
     pub target: usize,
-    /// What holds there.
+    /// The condition to reach.
     pub formula: Formula,
 }
 
-/// The targets that are looked for, and which of them a place matters to.
+/// The wanted targets, with an index of those that depend on each place.
 pub struct Lookout {
     pub wanted: Vec<Wanted>,
     by_place: Vec<Vec<u32>>,
     /// Those that may change with any step.
     always: Vec<u32>,
-    /// When each was last looked at.
+    /// The time at which each was last checked.
     seen: Vec<u64>,
     now: u64,
 }
@@ -158,7 +141,7 @@ impl Lookout {
         Lookout { wanted, by_place, always, seen, now: 0 }
     }
 
-    /// The targets that hold after a step.
+    /// Returns the targets that hold after a step.
     fn hits(&mut self, walker: &Walker, t: u32) -> Vec<usize> {
         self.now += 1;
         let mut hits = Vec::new();
@@ -176,21 +159,21 @@ impl Lookout {
     }
 }
 
-/// How a walk chooses.
+/// How a walk chooses its transitions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// Any enabled transition.
     Random,
-    /// Mostly one that comes closest to this wanted target.
+    /// Mostly a transition that comes closest to this wanted target.
     Towards(usize),
 }
 
-/// So many enabled transitions are compared before one is chosen.
+/// Maximum number of enabled transitions that are compared for a choice.
 const COMPARED: usize = 48;
 
-/// One walk of at most `most` steps, each a transition that fires once or several times in a row.
-/// Gives the targets, as places in the list of wanted ones, that it hits for the first time, with
-/// runs there.
+/// Performs one walk of at most `most` steps, in each of which a transition fires once or several
+/// times in a row. Returns the indices of wanted targets that it hits for the first time, with runs
+/// to them.
 pub fn walk(
     net: &Net,
     first: &Walker,
@@ -202,7 +185,7 @@ pub fn walk(
 ) -> Result<Vec<(usize, Trace)>, Unknown> {
     let mut walker = first.clone();
     let mut found: Vec<(usize, Trace)> = Vec::new();
-    // Towards a target: one step in so many is a random one.
+    // Towards a target, a certain fraction of the steps are random.
     let stray = 3 + random.below(30);
     let mut cost: u32 = 0;
     let leaps = random.below(2) == 0;
@@ -247,7 +230,8 @@ pub fn walk(
     Ok(found)
 }
 
-/// An enabled transition after which the formula is closest to holding; any of the best.
+/// Returns an enabled transition after which the formula is closest to holding; any of the best
+/// ones.
 fn closest(net: &Net, walker: &mut Walker, formula: &Formula, random: &mut Random) -> u32 {
     let enabled = walker.enabled.len();
     let from = random.below(enabled);
@@ -262,8 +246,8 @@ fn closest(net: &Net, walker: &mut Walker, formula: &Formula, random: &mut Rando
     chosen
 }
 
-/// How often to fire a transition, of half, a quarter, … of what is possible: the most that brings
-/// the formula closest to holding.
+/// Returns how often to fire a transition, of half, a quarter, … of what is possible: the most that
+/// brings the formula closest to holding.
 fn best_times(net: &Net, walker: &mut Walker, t: u32, most: u32, formula: &Formula) -> u32 {
     let (mut best, mut chosen, mut times) = (u64::MAX, 1, most);
     while times > 0 {
@@ -278,7 +262,7 @@ fn best_times(net: &Net, walker: &mut Walker, t: u32, most: u32, formula: &Formu
     chosen
 }
 
-/// What is true after a transition fires so many times, which is taken back.
+/// Evaluates `ask` after several firings of a transition, which are undone.
 fn after<T>(net: &Net, marking: &mut [u32], t: u32, times: u32, ask: impl FnOnce(&[u32]) -> T) -> T {
     let each = |change: i64| (change as i32).wrapping_mul(times as i32);
     for &(p, change) in &net.changes[t as usize] {

@@ -1,8 +1,8 @@
 //! Evidence for SAFE: products of sets that are closed under steps, member by member.
 //!
-//! What the search has visited is closed as a whole. The checker wants more: that each image of a
-//! member lies in a *single* member, so that it can be checked by inclusion alone. Images that do
-//! not are added until there are none.
+//! The visited set is closed as a whole. The checker requires more: that each image of a member
+//! lies in a *single* member, so that inclusion alone is checked. Images that do not are added
+//! until there are none.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use throng_model::Shared;
 use throng_model::limits::Ticker;
 use throng_model::verdict::{Product, Products, Unknown};
 
-/// The visited states and what is needed to close them, in the model's states.
+/// Returns the visited states and those needed to close them, in the model's states.
 pub fn closure(search: &mut Search<'_>, reduced: bool) -> Result<Products, Stop> {
     let members = close(search)?;
     let mut ticker = Ticker::new(search.limits);
@@ -60,9 +60,9 @@ fn shared_states(
     Ok(cubes.iter().map(|c| search.coded.encode_shared(inside, c)).collect())
 }
 
-/// States such that each image of one is within one.
+/// Returns states such that each image of one is within one.
 fn close(search: &mut Search<'_>) -> Result<Vec<State>, Stop> {
-    let room = search.levels.room(search.reached);
+    let size_limit = search.levels.size_limit(search.reached);
     let mut todo: Vec<State> = search.visited.members().map(|m| m.state.clone()).collect();
     let mut by_skeleton: FxHashMap<Threads, Vec<State>> = FxHashMap::default();
     for state in &todo {
@@ -71,7 +71,7 @@ fn close(search: &mut Search<'_>) -> Result<Vec<State>, Stop> {
     let mut after = Vec::new();
     while let Some(state) = todo.pop() {
         search.ticker.ticks(EXPANSION)?;
-        search.machine.expand(&state, room, &mut after)?;
+        search.machine.expand(&state, size_limit, &mut after)?;
         for (_, image) in after.drain(..) {
             let registry = &mut search.machine.registry;
             let there = by_skeleton.entry(registry.skeleton(&image.threads)).or_default();

@@ -2,24 +2,23 @@
 //!
 //! # Variables
 //!
-//! Every shared variable and every slot has two variables of the diagrams, side by side: the value
+//! Every shared variable and every slot has two adjacent variables of the diagrams: the value
 //! before a step and the one after. A set of shared states is over the shared ones "before", a set
 //! of local states at one point over the slots "before"; dead slots and those not in use are
 //! quantified away.
 //!
 //! # `*` is never enumerated
 //!
-//! An expression has two sets: where it *can be* 1, and where it can be 0. A `*` can be both
-//! anywhere ([`can`]).
+//! An expression has two sets: the states in which it *can be* 1, and those in which it can be 0. A
+//! `*` can be both anywhere ([`can`]).
 //!
 //! # Splice variables (Boom, section 6.2)
 //!
 //! A statement is a conjunction: its guards, one conjunct for each assigned variable, its
-//! constraints. A conjunct that mentions shared *and* local variables ties the two together. Once
-//! the shared variables that it mentions (before or after the step) have one value each, what is
-//! left of it is about local variables only. So these are the splice variables of the statement,
-//! found by looking at its text; for each of their values the image of a product of sets is a
-//! product of sets.
+//! constraints. A conjunct that mentions shared *and* local variables relates the two. Once the
+//! shared variables that it mentions (before or after the step) have one value each, the rest of it
+//! is about local variables only. So these are the splice variables of the statement, which its
+//! text determines; for each of their values the image of a product of sets is a product of sets.
 
 use crate::bdd::{Full, Renaming, Set, Space, Variables};
 use throng_lang::bp::program::expr::{Cube, Expr, FREE, ONE, Var, ZERO, mask};
@@ -35,10 +34,11 @@ pub type Literal = (u32, bool);
 pub struct Encoder<'p> {
     /// The program.
     pub program: &'p Program,
-    /// Where sets live.
+    /// The space of all sets.
     pub space: Space,
     rules: Vec<Rule>,
-    /// For each point, slots to forget there; one more for threads that have ended.
+    /// For each point, the slots to quantify away there; one more entry for threads that have
+    /// ended.
     idle: Vec<Variables>,
     live: Vec<Vec<bool>>,
 }
@@ -47,11 +47,11 @@ pub struct Encoder<'p> {
 pub struct Rule {
     /// Conjuncts over shared variables only.
     pub shared: Set,
-    /// Conjuncts over slots only.
+    /// Conjuncts over local variables only.
     pub local: Set,
-    /// Conjuncts over both; about slots only once `splice` is fixed.
+    /// Conjuncts over both; they constrain only local variables once `splice` is fixed.
     pub mixed: Set,
-    /// Variables of the diagrams that must have one value; shared ones first.
+    /// Variables of the diagrams that must have one value each; shared ones first.
     pub splice: Vec<u32>,
     forget_shared: Variables,
     forget_local: Variables,
@@ -60,7 +60,7 @@ pub struct Rule {
     rename_local: Renaming,
 }
 
-/// Ticks for a cube of a set.
+/// Cost in ticks of a cube of a set.
 const CUBE: u32 = 4;
 
 /// A condition as conjuncts.
@@ -71,8 +71,8 @@ struct Conjunct {
 }
 
 impl<'p> Encoder<'p> {
-    /// Encodes all edges. Slots that are `watched` at some point count as read there; with
-    /// `forget_dead` off, all slots in use are kept.
+    /// Encodes all edges. Slots that are `watched` at some point count as read there; without
+    /// `forget_dead`, all slots in use are kept.
     pub fn new(
         program: &'p Program,
         nodes: usize,
@@ -101,50 +101,50 @@ impl<'p> Encoder<'p> {
         Ok(encoder)
     }
 
-    /// The variable of a shared variable, before the step.
+    /// Returns the variable of a shared variable, before the step.
     pub fn shared(&self, i: usize) -> u32 {
         2 * i as u32
     }
 
-    /// The variable of a slot, before the step.
+    /// Returns the variable of a slot, before the step.
     pub fn slot(&self, slot: usize) -> u32 {
         2 * (self.program.shared.len() + slot) as u32
     }
 
-    /// The relation of an edge.
+    /// Returns the relation of an edge.
     pub fn rule_of(&self, edge: u32) -> &Rule {
         &self.rules[edge as usize]
     }
 
-    /// A set of local states as a thread at `point` keeps it.
+    /// Restricts a set of local states to the slots that a thread at `point` keeps.
     pub fn at(&self, point: u32, set: &Set) -> Result<Set, Full> {
         set.forget(&self.idle[point as usize])
     }
 
-    /// A set of local states without the slots that threads at neither point keep.
+    /// Quantifies away the slots that threads at neither point keep.
     pub fn kept_by_either(&self, set: &Set, a: u32, b: u32) -> Result<Set, Full> {
         let dead = (0..self.program.slots).filter(|&s| !self.keeps(a, s) && !self.keeps(b, s));
         set.forget(&self.space.to_forget(dead.map(|s| self.slot(s)))?)
     }
 
-    /// Whether a thread at `point` keeps this slot.
+    /// Returns whether a thread at `point` keeps this slot.
     pub fn keeps(&self, point: u32, slot: usize) -> bool {
         self.live[point as usize][slot]
     }
 
-    /// The shared states of a cube of masks.
+    /// Returns the shared states of a cube of masks.
     pub fn shared_set(&self, masks: &[u8]) -> Result<Set, Full> {
         let fixed = masks.iter().enumerate().filter(|m| *m.1 != FREE);
         self.space.cube(fixed.map(|(i, &m)| (self.shared(i), m == ONE)))
     }
 
-    /// The local states of a cube of masks at `point`.
+    /// Returns the local states of a cube of masks at `point`.
     pub fn local_set(&self, point: u32, masks: &[u8]) -> Result<Set, Full> {
         let fixed = masks.iter().enumerate().filter(|m| *m.1 != FREE);
         self.at(point, &self.space.cube(fixed.map(|(i, &m)| (self.slot(i), m == ONE)))?)
     }
 
-    /// The cubes of a set of shared states; there can be very many.
+    /// Returns the cubes of a set of shared states; there can be very many.
     pub fn shared_cubes(&self, set: &Set, ticker: &mut Ticker<'_>) -> Result<Vec<Cube>, Unknown> {
         let mut found = Vec::new();
         set.try_each_cube(&mut |cube| -> Result<(), Unknown> {
@@ -157,7 +157,7 @@ impl<'p> Encoder<'p> {
         Ok(found)
     }
 
-    /// Masks of which nothing is known: slots not in use at `point` are 0.
+    /// Returns masks without information: slots not in use at `point` are 0.
     pub fn free_slots(&self, point: u32) -> Cube {
         match self.program.points.get(point as usize) {
             Some(_) => self.program.free_slots(point),
@@ -165,8 +165,8 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// The cubes of a set of local states at `point`; slots not in use are 0. There can be very
-    /// many.
+    /// Returns the cubes of a set of local states at `point`; slots not in use are 0. There can be
+    /// very many.
     pub fn local_cubes(&self, point: u32, set: &Set, ticker: &mut Ticker<'_>) -> Result<Vec<Cube>, Unknown> {
         let free = self.free_slots(point);
         let mut found = Vec::new();
@@ -186,12 +186,12 @@ impl<'p> Encoder<'p> {
         can(&self.space, e, look)
     }
 
-    /// The two sides of a variable of the diagrams.
+    /// Returns the positive and the negative literal of a variable of the diagrams.
     pub fn sides(&self, variable: u32) -> Result<[Set; 2], Full> {
         Ok([self.space.literal(variable, true)?, self.space.literal(variable, false)?])
     }
 
-    /// The variable of the diagrams behind a variable of the active thread.
+    /// Returns the variable of the diagrams for a variable of the active thread.
     pub fn variable(&self, effect: &Effect, v: Var) -> u32 {
         match v {
             Var::Shared(i) => self.shared(i as usize),
@@ -239,7 +239,7 @@ impl<'p> Encoder<'p> {
         })
     }
 
-    /// Everything that must hold for the active thread, in parts as small as possible.
+    /// Returns the conditions on the active thread, in parts as small as possible.
     fn conjuncts(&self, effect: &Effect) -> Result<Vec<Conjunct>, Full> {
         let mut found = Vec::new();
         for (guard, value) in &effect.guards {
@@ -272,7 +272,7 @@ impl<'p> Encoder<'p> {
         Ok(self.describe(effect, e, if value { one } else { zero }))
     }
 
-    /// What variables a conjunct is about.
+    /// Determines the variables of a conjunct.
     fn describe(&self, effect: &Effect, e: &Expr, set: Set) -> Conjunct {
         let mut conjunct = Conjunct { set, shared: Vec::new(), touches_local: false };
         e.each_var(&mut |v| {
@@ -286,8 +286,9 @@ impl<'p> Encoder<'p> {
         conjunct
     }
 
-    /// What a statement with `$` does to a bystander at `point`, if it takes part: a relation over
-    /// its slots, once the active thread's variables have the values that `known` gives.
+    /// Returns the effect of a statement with `$` on a bystander at `point`, if it takes part: a
+    /// relation over its slots, once the active thread's variables have the values given by
+    /// `known`.
     pub fn other_rule(
         &self,
         effect: &Effect,
@@ -339,8 +340,8 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// Where `e` can be 1, and where it can be 0; `look` gives variables.
-pub fn can(space: &Space, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {
+/// Returns the sets where `e` can be 1 and where it can be 0; `look` gives those of variables.
+fn can(space: &Space, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>) -> Result<[Set; 2], Full> {
     let constant = |v: bool| {
         let (all, none) = (space.all(), space.none());
         if v { [all, none] } else { [none, all] }
@@ -374,8 +375,8 @@ pub fn can(space: &Space, e: &Expr, look: &dyn Fn(Var) -> Result<[Set; 2], Full>
     })
 }
 
-/// The conjuncts of a condition that must be able to have `value`: `*`s are independent, so parts
-/// can be asked one by one.
+/// Returns the conjuncts of a condition that must be able to have `value`: `*`s are independent, so
+/// each part can be checked by itself.
 fn parts(e: &Expr, value: bool) -> Vec<&Expr> {
     match (e, value) {
         (Expr::And(es), true) | (Expr::Or(es), false) => es.iter().flat_map(|e| parts(e, value)).collect(),
@@ -391,23 +392,23 @@ struct Parts {
 }
 
 impl Rule {
-    /// The shared states after the step, from a relation between before and after.
+    /// Returns the shared states after the step, from a relation between before and after.
     pub fn after_shared(&self, relation: &Set) -> Result<Set, Full> {
         relation.forget(&self.forget_shared)?.rename(&self.rename_shared)
     }
 
-    /// The shared states before the step, from a relation between before and after.
+    /// Returns the shared states before the step, from a relation between before and after.
     pub fn before_shared(&self, relation: &Set) -> Result<Set, Full> {
         relation.forget(&self.new_shared)
     }
 
-    /// The local states after the step, from a relation between before and after.
+    /// Returns the local states after the step, from a relation between before and after.
     pub fn after_local(&self, relation: &Set) -> Result<Set, Full> {
         relation.forget(&self.forget_local)?.rename(&self.rename_local)
     }
 }
 
-/// What happens to a bystander.
+/// The effect on a bystander.
 pub struct OtherRule {
     relation: Set,
     forget: Variables,
@@ -415,7 +416,7 @@ pub struct OtherRule {
 }
 
 impl OtherRule {
-    /// Where bystanders of `set` may be afterwards.
+    /// Returns the states that bystanders of `set` may be in afterwards.
     pub fn image(&self, set: &Set) -> Result<Set, Full> {
         set.and_forget(&self.relation, &self.forget)?.rename(&self.rename)
     }

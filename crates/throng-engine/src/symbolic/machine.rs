@@ -1,8 +1,8 @@
-//! Executing edges on states (Boom, algorithm 2).
+//! Execution of edges on states (Boom, algorithm 2).
 //!
 //! The image of (S, L) under an edge is cut into [`Piece`]s, one for each value of the splice
-//! variables that S, L and the statement leave possible. It depends on S, L and the edge only, so
-//! it is computed once.
+//! variables that S, L and the statement allow. It depends on S, L and the edge only, so it is
+//! cached.
 
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ pub struct Machine<'p> {
     pub fired: u64,
 }
 
-/// Where an edge leads from a set of thread states.
+/// The image of a set of thread states under an edge.
 struct Image {
     pieces: Vec<Piece>,
     /// The shared states from which it can be taken.
@@ -44,14 +44,14 @@ struct Image {
 /// One cofactor of an image.
 struct Piece {
     shared: u32,
-    /// Where the active thread goes; none if it is gone.
+    /// The local state of the active thread; `None` if it has ended.
     put: Option<u32>,
     child: Option<u32>,
     /// The values of the splice variables.
     known: Vec<bool>,
 }
 
-/// Pieces while they are being cut.
+/// A piece during the cut.
 #[derive(Clone)]
 struct Cut {
     shared: Set,
@@ -61,7 +61,7 @@ struct Cut {
 }
 
 impl<'p> Machine<'p> {
-    /// Executes the edges of a program.
+    /// Prepares the execution of a program's edges.
     pub fn new(coded: &'p dyn Coded, encoder: Encoder<'p>, reduction: Option<Reduction>) -> Machine<'p> {
         let footprints = match reduction {
             Some(_) => throng_lang::bp::program::access::footprints(coded.program()),
@@ -81,26 +81,26 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Appends the states one step after `state`, each with its edge.
+    /// Appends the successors of `state`, each with its edge.
     pub fn expand(
         &mut self,
         state: &State,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         out: &mut Vec<(u32, State)>,
     ) -> Result<(), Full> {
         let inside = self.is_inside(state);
         if let Some(i) = self.goes_first(state, inside)? {
-            return self.expand_thread(state, i, room, out);
+            return self.expand_thread(state, i, size_limit, out);
         }
         for i in 0..state.threads.len() {
             if self.inside(self.registry.point(state.threads[i].0)) == inside {
-                self.expand_thread(state, i, room, out)?;
+                self.expand_thread(state, i, size_limit, out)?;
             }
         }
         Ok(())
     }
 
-    /// Whether a thread is inside an atomic section.
+    /// Returns whether a thread is inside an atomic section.
     pub fn is_inside(&self, state: &State) -> bool {
         state.threads.iter().any(|e| self.inside(self.registry.point(e.0)))
     }
@@ -109,7 +109,8 @@ impl<'p> Machine<'p> {
         self.encoder.program.points.get(point as usize).is_some_and(|p| p.inside)
     }
 
-    /// A thread whose steps are all that need be explored: see [`throng_model::partial_order`].
+    /// Returns a thread whose steps suffice for the exploration: see
+    /// [`throng_model::partial_order`].
     fn goes_first(&mut self, state: &State, inside: bool) -> Result<Option<usize>, Full> {
         if self.reduction.is_none() {
             return Ok(None);
@@ -132,7 +133,7 @@ impl<'p> Machine<'p> {
         Ok(None)
     }
 
-    /// Whether thread `i` can move for every value of the shared variables.
+    /// Returns whether thread `i` can move for every value of the shared variables.
     fn always_moves(&mut self, state: &State, i: usize) -> Result<bool, Full> {
         let l = state.threads[i].0;
         let mut before = self.encoder.space.none();
@@ -143,12 +144,12 @@ impl<'p> Machine<'p> {
         Ok(before == *self.registry.shared(state.shared))
     }
 
-    /// Appends what the `i`-th thread can do.
+    /// Appends the successors by the `i`-th thread.
     fn expand_thread(
         &mut self,
         state: &State,
         i: usize,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         out: &mut Vec<(u32, State)>,
     ) -> Result<(), Full> {
         let l = state.threads[i].0;
@@ -159,11 +160,11 @@ impl<'p> Machine<'p> {
         remove_one(&mut rest, l);
         for &id in &point.edges {
             let edge = &self.encoder.program.edges[id as usize];
-            let creates = edge.child.is_some() && room.bound.is_none_or(|n| size(&state.threads) < n);
+            let creates = edge.child.is_some() && size_limit.bound.is_none_or(|n| size(&state.threads) < n);
             let image = self.image(id, state.shared, l, creates)?;
             for piece in &image.pieces {
                 self.fired += 1;
-                self.arrive(edge, id, piece, &rest, room, out)?;
+                self.arrive(edge, id, piece, &rest, size_limit, out)?;
             }
         }
         Ok(())
@@ -176,11 +177,11 @@ impl<'p> Machine<'p> {
         id: u32,
         piece: &Piece,
         rest: &Threads,
-        room: SizeLimit,
+        size_limit: SizeLimit,
         out: &mut Vec<(u32, State)>,
     ) -> Result<(), Full> {
         let total = size(rest) + u32::from(piece.put.is_some()) + u32::from(piece.child.is_some());
-        if total > room.level {
+        if total > size_limit.level {
             self.pruned = Some(self.pruned.map_or(total, |least| least.min(total)));
             return Ok(());
         }
@@ -198,7 +199,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Where threads at a `wait` go when an edge wakes them.
+    /// Returns where threads at a `wait` go when an edge wakes them.
     fn woken(&mut self, edge: &Edge, l: u32) -> Result<Option<u32>, Full> {
         let (point, set) = self.registry.local(l);
         let Some(to) = self
@@ -239,7 +240,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// What a statement with `$` makes of the bystanders; `None` if one of them stands in its way.
+    /// Applies a statement with `$` to the bystanders; `None` if one of them blocks it.
     fn carry(
         &mut self,
         edge: &Edge,
@@ -294,7 +295,7 @@ impl<'p> Machine<'p> {
     fn compute(&mut self, id: u32, shared: u32, local: u32, creates: bool) -> Result<Image, Full> {
         let edge = &self.encoder.program.edges[id as usize];
         let rule = self.encoder.rule_of(id);
-        // What ties a new thread to its parent does not matter if there is none.
+        // Without a new thread, its relation to the parent does not matter.
         let splice: &[u32] = if edge.child.is_some() && !creates { &[] } else { &rule.splice };
         let cut = Cut {
             shared: self.registry.shared(shared).and(&rule.shared)?,
@@ -337,7 +338,7 @@ impl<'p> Machine<'p> {
         Ok(Image { pieces, before })
     }
 
-    /// Fixes the splice variables one by one; what is impossible is dropped.
+    /// Fixes the splice variables one by one, and drops impossible combinations.
     fn cut(&self, splice: &[u32], cut: Cut, out: &mut Vec<Cut>) -> Result<(), Full> {
         if cut.shared.is_empty() || cut.local.is_empty() || cut.mixed.is_empty() {
             return Ok(());
@@ -365,8 +366,8 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Cuts a set of local states until what a parent and its new child keep of it no longer depend
-    /// on each other.
+    /// Cuts a set of local states until the parts kept by a parent and by its new child are
+    /// independent of each other.
     fn distinguish(&self, set: Set, parent: u32, child: u32) -> Result<Vec<Set>, Full> {
         let keeps = |point: u32, slot: usize| self.encoder.keeps(point, slot);
         let mut todo = vec![set];
@@ -397,7 +398,7 @@ impl<'p> Machine<'p> {
         Ok(found)
     }
 
-    /// The variable of a slot among these that may have either value in `set`.
+    /// Returns the variable of a slot among these that may have either value in `set`.
     fn open_variable(&self, set: &Set, among: impl Fn(usize) -> bool) -> Result<Option<u32>, Full> {
         for slot in (0..self.encoder.program.slots).filter(|&s| among(s)) {
             let [one, zero] = self.encoder.sides(self.encoder.slot(slot))?;

@@ -1,4 +1,4 @@
-//! Every set once: sets have small numbers, so states are short lists of numbers.
+//! Numbers for sets: every set is stored once, so states are short lists of numbers.
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -29,43 +29,43 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The number of a set of shared states.
+    /// Returns the number of a set of shared states.
     pub fn shared_id(&mut self, set: Set) -> u32 {
         self.shared.insert_full(set).0 as u32
     }
 
-    /// The number of a set of local states at a point.
+    /// Returns the number of a set of local states at a point.
     pub fn local_id(&mut self, point: u32, set: Set) -> u32 {
         self.locals.insert_full((point, set)).0 as u32
     }
 
-    /// The set of shared states with this number.
+    /// Returns the set of shared states with this number.
     pub fn shared(&self, id: u32) -> &Set {
         &self.shared[id as usize]
     }
 
-    /// The point and the set of local states with this number.
+    /// Returns the point and the set of local states with this number.
     pub fn local(&self, id: u32) -> (u32, &Set) {
         let (point, set) = &self.locals[id as usize];
         (*point, set)
     }
 
-    /// The point of a number.
+    /// Returns the point of a number.
     pub fn point(&self, id: u32) -> u32 {
         self.locals[id as usize].0
     }
 
-    /// How many sets of shared states there are.
+    /// Returns the number of sets of shared states.
     pub fn shared_len(&self) -> usize {
         self.shared.len()
     }
 
-    /// How many sets of local states there are.
+    /// Returns the number of sets of local states.
     pub fn locals_len(&self) -> usize {
         self.locals.len()
     }
 
-    /// Whether every local state of `a` is in `b`.
+    /// Returns whether every local state of `a` is in `b`.
     pub fn local_within(&mut self, a: u32, b: u32) -> Result<bool, Full> {
         if a == b {
             return Ok(true);
@@ -79,7 +79,7 @@ impl Registry {
         Ok(within)
     }
 
-    /// Whether every shared state of `a` is in `b`.
+    /// Returns whether every shared state of `a` is in `b`.
     pub fn shared_within(&mut self, a: u32, b: u32) -> Result<bool, Full> {
         if a == b {
             return Ok(true);
@@ -92,7 +92,8 @@ impl Registry {
         Ok(within)
     }
 
-    /// The sorted points of a state: states of different skeletons have nothing in common.
+    /// Returns the points of a state with counts, sorted: states of different skeletons are
+    /// disjoint.
     pub fn skeleton(&self, threads: &Threads) -> Threads {
         let mut points = Threads::new();
         for &(l, n) in threads {
@@ -101,7 +102,8 @@ impl Registry {
         points
     }
 
-    /// Whether everything in `a` is in `b`, thread by thread; their skeletons are the same.
+    /// Returns whether every configuration of `a` is in `b`, thread by thread; their skeletons must
+    /// be the same.
     pub fn state_within(&mut self, a: &State, b: &State) -> Result<bool, Full> {
         if !self.shared_within(a.shared, b.shared)? {
             return Ok(false);
@@ -131,7 +133,7 @@ pub fn add(threads: &mut Threads, l: u32, n: u32) {
     }
 }
 
-/// Takes one thread at `l` away, if there is one.
+/// Removes one thread at `l`, if there is one.
 pub fn remove_one(threads: &mut Threads, l: u32) {
     if let Ok(i) = threads.binary_search_by_key(&l, |e| e.0) {
         threads[i].1 -= 1;
@@ -141,12 +143,12 @@ pub fn remove_one(threads: &mut Threads, l: u32) {
     }
 }
 
-/// How many threads there are.
+/// Returns the number of threads.
 pub fn size(threads: &Threads) -> u32 {
     threads.iter().map(|e| e.1).sum()
 }
 
-/// Whether each thread of `from` can be given a thread of `to` of its own that it fits:
+/// Returns whether the threads of `from` can be matched to different threads of `to` that they fit:
 /// `fits[i][j]`.
 pub fn matches(from: &Threads, to: &Threads, fits: &[Vec<bool>]) -> bool {
     let people: Vec<usize> = (0..from.len()).flat_map(|i| (0..from[i].1).map(move |_| i)).collect();

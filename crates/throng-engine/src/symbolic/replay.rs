@@ -1,8 +1,8 @@
-//! From the rounds of a search to a run over the model's own steps (Boom, section 6.3).
+//! Turns the rounds of a search into a run over the model's own steps (Boom, section 6.3).
 //!
-//! The nodes that led to a hit, round by round, say which edges to follow and which configurations
-//! to stay in. The model executes them from the start, depth first; since the sets of the search
-//! are exact, some run along them hits the target.
+//! The nodes that led to a hit give, round by round, the edges to follow and the sets of
+//! configurations to stay in. The model executes the edges from the start, depth first; since the
+//! sets of the search are exact, some run along them hits the target.
 
 use std::collections::HashSet;
 
@@ -13,21 +13,21 @@ use throng_model::limits::Ticker;
 use throng_model::verdict::{Taken, Trace, Unknown};
 use throng_model::{Config, Step, semantics};
 
-/// One round: nodes that matter, and the edges that lead from them to those of the next.
+/// One round: the relevant nodes, and the edges that lead from them to those of the next.
 #[derive(Default)]
 struct Round {
     nodes: Vec<usize>,
     edges: Vec<u32>,
 }
 
-/// A configuration of a run, the step that led to it, and where to go from there.
+/// A configuration of a run, the step that led to it, and the possible next steps.
 struct Stage {
     config: Config,
     step: Option<Step>,
     options: Vec<(Step, Config)>,
 }
 
-/// A run into the target that `node` hits.
+/// Returns a run into the target that `node` hits.
 pub fn replay(search: &Search<'_>, node: usize, target: usize) -> Result<Trace, Stop> {
     let rounds = rounds(search, node);
     let last = rounds.len() - 1;
@@ -61,7 +61,7 @@ pub fn replay(search: &Search<'_>, node: usize, target: usize) -> Result<Trace, 
     Err(Stop::Limit(Unknown::NotForThisModel(why.into())))
 }
 
-/// The nodes that led to `node`, from the first round on.
+/// Returns the nodes that led to `node`, from the first round on.
 fn rounds(search: &Search<'_>, node: usize) -> Vec<Round> {
     let depth = search.nodes[node].depth as usize;
     let mut rounds: Vec<Round> = (0..=depth).map(|_| Round::default()).collect();
@@ -79,7 +79,7 @@ fn rounds(search: &Search<'_>, node: usize) -> Vec<Round> {
     rounds
 }
 
-/// Where a run may go from a configuration of round `depth`.
+/// Returns the possible steps from a configuration of round `depth`.
 fn options_of(
     search: &Search<'_>,
     rounds: &[Round],
@@ -101,7 +101,7 @@ fn options_of(
     Ok(found)
 }
 
-/// Whether a configuration has something in common with a node of the round.
+/// Returns whether a configuration intersects a node of the round.
 fn is_in(search: &Search<'_>, round: &Round, config: &Config) -> Result<bool, Full> {
     let encoder = &search.machine.encoder;
     let (_, masks) = search.coded.shared_cube(config.shared);

@@ -1,9 +1,9 @@
 //! Breadth-first search over states, level after level as in [`crate::levels`].
 //!
-//! The store of visited states is merged and grows; what is *new* in a successor, and only that, is
-//! explored. The states of the next round are merged among themselves, too, and remember everything
-//! that led to them: so the rounds form a graph in which each configuration found in round d is led
-//! to by d edges, and a run can be read off it ([`super::replay`]).
+//! The store of visited states is merged and grows; only the *new* part of a successor is explored.
+//! The states of the next round are merged among themselves, too, and record all their origins: so
+//! the rounds form a graph in which each configuration found in round d is reached by d edges, and
+//! [`super::replay`] reads a run off it.
 
 use std::time::{Duration, Instant};
 
@@ -21,13 +21,13 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::Problem;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
-/// Ticks for the images of a state: some hundred operations on diagrams.
+/// Cost in ticks of the images of a state: some hundred operations on diagrams.
 pub const EXPANSION: u32 = 128;
 
-/// Ticks for finding out what is new about a state.
+/// Cost in ticks of determining the new part of a state.
 const INSERTION: u32 = 16;
 
-/// A search and all it has found.
+/// A search and its results.
 pub struct Search<'p> {
     pub(super) problem: &'p Problem,
     pub(super) coded: &'p dyn Coded,
@@ -38,12 +38,12 @@ pub struct Search<'p> {
     pub(super) nodes: Vec<Node>,
     pub(super) limits: &'p Limits,
     pub(super) ticker: Ticker<'p>,
-    /// How many sets of local states are occupied.
+    /// Number of occupied sets of local states.
     pub(super) occupied: Occupied,
     watch: &'p dyn Watch,
     reported: Instant,
     stop_at_first: bool,
-    /// For each target, how it is hit.
+    /// For each target, a run that hits it.
     pub(super) traces: Vec<Option<Trace>>,
     /// The level last searched.
     pub(super) reached: u32,
@@ -53,15 +53,15 @@ pub struct Search<'p> {
 pub struct Node {
     /// The state.
     pub state: State,
-    /// What led to it.
+    /// The nodes and edges that led to it.
     pub origins: Vec<Origin>,
-    /// In which round.
+    /// The round in which it was found.
     pub depth: u32,
 }
 
 /// Why a search ends early.
 pub enum Stop {
-    /// There is nothing left to decide.
+    /// All targets are decided.
     Decided,
     /// A limit was reached.
     Limit(Unknown),
@@ -82,7 +82,7 @@ impl From<Full> for Stop {
 }
 
 impl<'p> Search<'p> {
-    /// A search that has not begun.
+    /// Creates a search.
     pub fn new(
         problem: &'p Problem,
         coded: &'p dyn Coded,
@@ -127,7 +127,7 @@ impl<'p> Search<'p> {
             let state = self.state_of(&config)?;
             self.found(state, &[], &mut next)?;
         }
-        let room = self.levels.room(level);
+        let size_limit = self.levels.size_limit(level);
         let mut depth = 0;
         while next.len() > 0 {
             let first = self.nodes.len();
@@ -135,13 +135,13 @@ impl<'p> Search<'p> {
                 self.nodes.push(Node { state: member.state, origins: member.origins, depth });
             }
             self.judge(first)?;
-            next = self.round(first, room)?;
+            next = self.round(first, size_limit)?;
             depth += 1;
         }
         Ok(self.machine.pruned)
     }
 
-    /// The initial configurations after level `after` and up to `level`.
+    /// Returns the initial configurations after level `after` and up to `level`.
     pub fn starts(&self, after: Option<u32>, level: u32) -> Result<Vec<Config>, Unknown> {
         let mut found = Vec::new();
         let mut ticker = Ticker::new(self.limits);
@@ -153,31 +153,31 @@ impl<'p> Search<'p> {
         Ok(found)
     }
 
-    /// Whether all is known that was asked for.
+    /// Returns whether all targets are decided.
     pub fn is_decided(&self) -> bool {
         let hit = self.traces.iter().filter(|t| t.is_some()).count();
         !self.traces.is_empty() && (hit == self.traces.len() || self.stop_at_first && hit > 0)
     }
 
-    /// Explores all nodes from `first` on and returns what is new.
-    fn round(&mut self, first: usize, room: SizeLimit) -> Result<Store, Stop> {
+    /// Explores all nodes from `first` on and returns the new states.
+    fn round(&mut self, first: usize, size_limit: SizeLimit) -> Result<Store, Stop> {
         let mut next = Store::default();
         let mut after = Vec::new();
         for i in first..self.nodes.len() {
             self.ticker.ticks(EXPANSION)?;
             let state = self.nodes[i].state.clone();
             self.occupied.count(state.threads.len());
-            self.machine.expand(&state, room, &mut after)?;
+            self.machine.expand(&state, size_limit, &mut after)?;
             for (edge, state) in after.drain(..) {
                 self.ticker.ticks(INSERTION)?;
                 self.found(state, &[(i as u32, edge)], &mut next)?;
             }
-            self.report(i, next.len(), room.level);
+            self.report(i, next.len(), size_limit.level);
         }
         Ok(next)
     }
 
-    /// Notes a state; what is new about it goes to `next`.
+    /// Adds a state; its new part goes to `next`.
     fn found(&mut self, state: State, origins: &[Origin], next: &mut Store) -> Result<(), Full> {
         let registry = &mut self.machine.registry;
         if let Some(new) = self.visited.insert(registry, state, &[])? {
@@ -186,7 +186,7 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    /// Looks which targets the nodes from `first` on hit.
+    /// Checks which targets the nodes from `first` on hit.
     fn judge(&mut self, first: usize) -> Result<(), Stop> {
         let mut hits = Vec::new();
         for i in first..self.nodes.len() {
@@ -203,7 +203,7 @@ impl<'p> Search<'p> {
         if self.is_decided() { Err(Stop::Decided) } else { Ok(()) }
     }
 
-    /// A configuration of the model as a symbolic state.
+    /// Converts a configuration of the model to a symbolic state.
     pub fn state_of(&mut self, config: &Config) -> Result<State, Stop> {
         let (inside, masks) = self.coded.shared_cube(config.shared);
         let shared = self.machine.encoder.shared_set(&masks)?;
@@ -222,7 +222,7 @@ impl<'p> Search<'p> {
         Ok(state)
     }
 
-    /// All sets.
+    /// Returns all sets.
     pub fn registry(&self) -> &Registry {
         &self.machine.registry
     }

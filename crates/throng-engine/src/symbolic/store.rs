@@ -1,61 +1,61 @@
-//! States, merged (Boom, section 7.1).
+//! A store of merged states (Boom, section 7.1).
 //!
 //! Two states may be merged if they are identical except for (i) the shared states, or (ii) the
-//! local states of *one* thread. Any other union of sets would hold configurations that neither
+//! local states of *one* thread. Any other union of sets would contain configurations that neither
 //! state holds.
 //!
-//! Invariants: no two members can be merged by (i); each member is found through every thread it
-//! has, so that rule (ii) is one lookup per thread; what was once within a member is within a
-//! member ever after, because members are only replaced by larger ones. A state within a member is
-//! never added again, so a search ends.
+//! Invariants: no two members can be merged by (i); each member is indexed by every thread it has,
+//! so that rule (ii) takes one look-up per thread; a state within a member stays within a member,
+//! because members are only replaced by larger ones. A state within a member is never added again,
+//! so a search ends.
 
 use rustc_hash::FxHashMap;
 
 use super::registry::{Registry, State, Threads, add, remove_one};
 use crate::bdd::Full;
 
-/// How a state was reached: the node and the edge.
+/// The origin of a state: the node and the edge.
 pub type Origin = (u32, u32);
 
-/// A set of states, merged as far as the two rules go.
+/// A set of states, merged as far as the two rules allow.
 #[derive(Default)]
 pub struct Store {
     members: Vec<Option<Member>>,
     alive: usize,
     by_threads: FxHashMap<Threads, u32>,
-    /// Shared states, all threads but one, and the point of that one.
+    /// Members by shared states, all threads but one, and the point of that one.
     by_rest: FxHashMap<(u32, Threads, u32), u32>,
-    /// By points and counts.
+    /// Members by points and counts.
     by_skeleton: FxHashMap<Threads, Vec<u32>>,
 }
 
-/// A state and where it came from.
+/// A state and its origins.
 #[derive(Clone)]
 pub struct Member {
     /// The state.
     pub state: State,
-    /// All that led to it, or to a part of it.
+    /// The nodes and edges that led to it, or to a part of it.
     pub origins: Vec<Origin>,
 }
 
 impl Store {
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.alive
     }
 
-    /// The members.
+    /// Returns the members.
     pub fn members(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().flatten()
     }
 
-    /// The members, in the order in which they were last changed.
+    /// Returns the members, in the order in which they were last changed.
     pub fn into_members(self) -> impl Iterator<Item = Member> {
         self.members.into_iter().flatten()
     }
 
-    /// Adds a state and returns a part of it that holds all that was not there before; `None` if
-    /// all was.
+    /// Adds a state and returns a part of it that contains everything new; `None` if nothing is
+    /// new.
     pub fn insert(
         &mut self,
         registry: &mut Registry,
@@ -97,7 +97,7 @@ impl Store {
         Ok(Some(new))
     }
 
-    /// The member that a state is within, if there is one.
+    /// Returns the member that contains a state, if there is one.
     fn holder(&self, registry: &mut Registry, state: &State) -> Result<Option<u32>, Full> {
         let Some(there) = self.by_skeleton.get(&registry.skeleton(&state.threads)) else { return Ok(None) };
         for &m in there {
@@ -108,7 +108,7 @@ impl Store {
         Ok(None)
     }
 
-    /// All of `grown` is in member `m`: only its origins are kept.
+    /// Adds the origins of `grown` to member `m`, which contains it.
     fn absorb(&mut self, m: u32, grown: Member) {
         if let Some(member) = &mut self.members[m as usize] {
             member.origins.extend(grown.origins);
@@ -188,7 +188,7 @@ impl Store {
 enum Merge {
     /// No rule applies.
     Nothing,
-    /// All of it is in a member.
+    /// A member contains all of it.
     Inside(u32),
     /// It has absorbed a member.
     Grown,
@@ -202,7 +202,7 @@ fn each_rest(registry: &Registry, state: &State, mut found: impl FnMut((u32, Thr
     }
 }
 
-/// The thread that `threads` has and `rest` lacks.
+/// Returns the thread that `threads` has and `rest` lacks.
 fn one_more(threads: &Threads, rest: &Threads) -> u32 {
     let has = |l: u32| rest.iter().find(|e| e.0 == l).map_or(0, |e| e.1);
     threads.iter().find(|&&(l, n)| n > has(l)).map_or(0, |e| e.0)

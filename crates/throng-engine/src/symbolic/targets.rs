@@ -1,4 +1,4 @@
-//! Which targets a state hits.
+//! Computation of the targets that a state hits.
 
 use rustc_hash::FxHashMap;
 
@@ -12,23 +12,24 @@ use throng_model::problem::Target;
 /// All targets as sets.
 pub struct Targets {
     bads: Vec<Bad>,
-    /// By target, atomic flag and point: bad thread states, shared and local variables together.
+    /// Bad thread states by atomic flag and point, each with its target; shared and local variables
+    /// together.
     single: FxHashMap<(bool, u32), Vec<(usize, Set)>>,
-    /// Targets hit by thread states, once asked for.
+    /// Targets hit by thread states, computed on demand.
     known: FxHashMap<(u32, u32, bool), Vec<usize>>,
 }
 
-/// A bad configuration that asks for no thread, or for several, or that there are no others.
+/// A bad configuration that requires no thread, several threads, or that there are no others.
 struct Bad {
     target: usize,
     inside: bool,
     shared: Set,
     threads: Vec<(u32, Set, u32)>,
-    /// So many threads there must be, no more; `None`: there may be others.
+    /// The exact number of threads; `None`: there may be others.
     exactly: Option<u32>,
 }
 
-/// Slots that targets look at: (point, slot).
+/// Returns the slots that targets mention: (point, slot).
 pub fn watched(coded: &dyn Coded, targets: &[Target]) -> Vec<(u32, usize)> {
     let mut found = Vec::new();
     for &(l, _) in targets.iter().flat_map(|t| &t.configs).flat_map(|c| c.threads.entries()) {

@@ -1,4 +1,4 @@
-//! All reachable thread states, by decision diagrams.
+//! Computation of all reachable thread states by decision diagrams.
 
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,8 @@ use throng_model::{Local, Shared};
 /// Thread states by atomic flag and point.
 type ByPoint = FxHashMap<(bool, u32), Set>;
 
-/// Lists every thread state that can be reached within the problem's bound, as in [`canonical`].
+/// Returns every thread state that can be reached within the problem's bound, as returned by
+/// [`canonical`].
 pub fn reachable(
     problem: &Problem,
     limits: &Limits,
@@ -35,7 +36,7 @@ pub fn reachable(
             "symbolic search cannot list what any number of threads reach; give a number of threads",
         );
     }
-    // The encoding lists no steps; a model that cannot say everything says so when asked.
+    // The encoding lists no steps, but the model may have had to leave something out.
     problem.complete()?;
     let found = with_enough_nodes(limits, |nodes| match explore(problem, coded, nodes, limits, watch) {
         Ok(found) => Some(Ok(found)),

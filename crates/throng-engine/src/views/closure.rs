@@ -1,15 +1,15 @@
-//! The least set of views of at most two threads that holds the initial ones and is closed under
+//! The least set of views of at most two threads that contains the initial ones and is closed under
 //! steps.
 //!
-//! For every shared state there is a [`Relation`]: which local states may be there together. A
-//! step's bystanders are the intersection of the rows of all that it takes. Shared states with rows
-//! that have changed are visited in turn. First the steps that leave the shared state as it is are
-//! followed until they bring nothing new: they only add what arrives to rows. Then the others,
-//! which hand on the pairs of their bystanders: once for all steps to the same shared state beside
-//! the same bystanders, and only the rows that have changed.
+//! For every shared state, a [`Relation`] says which local states may occur together. A step's
+//! bystanders are the intersection of the rows of all local states that it takes. Shared states
+//! with changed rows are visited in turn. First, the steps that keep the shared state are followed
+//! until nothing is new: they only add arriving threads to rows. Then the others are followed,
+//! which also pass on the pairs of their bystanders: once for all steps to the same shared state
+//! with the same bystanders, and only for changed rows.
 //!
-//! Most steps take one thread, put one and leave the others alone. Of these only three numbers are
-//! kept, because their bystanders are a row that is there anyway.
+//! Most steps take one thread, put one and leave the others alone. Only three numbers are stored
+//! for these, because their bystanders are an existing row.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,14 +29,14 @@ use throng_model::{Bag, Bystanders, Local, Model, Step};
 /// Dense number of a shared or of a local state.
 type Id = u32;
 
-/// How many words are a tick.
+/// Number of words processed per tick.
 const WORDS: u64 = 8;
 
-/// How many sets of bystanders are remembered while the steps from one shared state to another are
-/// followed.
+/// Maximum number of sets of bystanders that are remembered while the steps from one shared state
+/// to another are followed.
 const MOST_HANDED_ON: usize = 16;
 
-/// A step that takes a thread and puts one or none; all others stay.
+/// A step that takes one thread and puts at most one; all others stay.
 #[derive(Clone, Copy)]
 struct Simple {
     take: Id,
@@ -49,65 +49,66 @@ struct Simple {
 struct Rule {
     from: Id,
     to: Id,
-    /// The local states it takes, each once, and whether it takes more than one thread of it.
+    /// The local states it takes, each once, and whether it takes more than one thread there.
     takes: Vec<(Id, bool)>,
-    /// What it puts or creates, with multiplicity up to two.
+    /// The local states it puts or creates, at most two of each.
     arrives: Vec<Id>,
-    /// The step, if bystanders do not just stay.
+    /// The step, if it moves bystanders.
     moving: Option<Box<Step>>,
-    /// Whether all it takes can be there together; what arrives is then there.
+    /// True if all threads it takes can occur together; those it puts then occur.
     enabled: bool,
-    /// The bystanders that have been looked at.
+    /// The bystanders whose fates are known.
     bystanders: Set,
-    /// Those of them that do not stay what they are, and what they may become.
+    /// Those of them that do not stay, and their fates.
     moved: Set,
     fates: FxHashMap<Id, Box<[Id]>>,
 }
 
-/// What is known about one shared state.
+/// The views and steps of one shared state.
 #[derive(Default)]
 struct Group {
     together: Relation,
-    /// Steps of one thread that leave the shared state as it is, and those that do not. Those of a
-    /// local state are next to each other; the tags of its row say where they begin.
+    /// Simple steps that keep the shared state, and those that change it. The steps of a local
+    /// state are adjacent; the tags of its row say where they begin.
     inner: Vec<Simple>,
     outer: Vec<Simple>,
-    /// Rules that disturb: bystanders alone can become something new.
+    /// Rules that disturb: they can lead bystanders alone to new views.
     disturbing: Vec<u32>,
     /// Rules that take no thread and do not disturb.
     leaderless: Vec<u32>,
-    /// Whether steps without a leader have been asked for, and how many local states they have met.
-    asked: bool,
+    /// True if steps without a leader have been listed, and the number of local states they have
+    /// met.
+    listed: bool,
     met: u64,
-    /// Whether some other rule takes a thread.
+    /// True if some other rule takes a thread.
     has_rules: bool,
-    /// Whether it is in the queue.
+    /// True if it is in the queue.
     queued: bool,
 }
 
-/// Steps that change a shared state and have yet to be followed, because some rows have changed. If
+/// Steps that change a shared state and have not been followed since some rows changed. If this is
 /// interrupted, another call resumes it.
 struct Current {
     shared: Id,
     changed: Set,
-    /// Simple steps, sorted by where they lead, and how many have been followed; and of the rules
-    /// that disturb.
+    /// Simple steps, sorted by target, and how many have been followed; and the number of
+    /// disturbing rules that have been followed.
     steps: Vec<Simple>,
     followed: usize,
     disturbed: usize,
 }
 
-/// Views found so far, and what still has to be looked at.
+/// The views found so far, and those whose consequences are not yet known.
 pub struct Closure {
     listing: Listing,
-    /// Shared states that occur, in order; others only have a number yet.
+    /// Shared states that occur, in order; others only have a number.
     reached: IndexSet<Id, FxBuildHasher>,
-    /// By number of the shared state.
+    /// The group of each shared state, by number.
     groups: Vec<Group>,
     rules: Vec<Rule>,
     /// Rules that do not disturb, by the threads they take.
     by_take: FxHashMap<(Id, Id), Vec<u32>>,
-    /// How many views of one and of two threads there are.
+    /// The numbers of views of one and of two threads.
     singles: u64,
     pairs: u64,
     /// Shared states to be visited.
@@ -116,7 +117,7 @@ pub struct Closure {
 }
 
 impl Closure {
-    /// No views.
+    /// Creates an empty closure.
     pub fn new(model: Arc<dyn Model>) -> Closure {
         Closure {
             listing: Listing::new(model),
@@ -131,7 +132,7 @@ impl Closure {
         }
     }
 
-    /// Closes the initial views under all steps. If that was interrupted, another call resumes it.
+    /// Closes the initial views under all steps. If that is interrupted, another call resumes it.
     pub fn run(&mut self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Result<(), Unknown> {
         let mut ticker = Ticker::new(limits);
         for family in &problem.initial {
@@ -165,23 +166,23 @@ impl Closure {
                 });
             }
             match self.current.take() {
-                Some(current) => self.hand_on(current, &mut ticker)?,
+                Some(current) => self.follow_outer(current, &mut ticker)?,
                 None => self.visit(&mut ticker)?,
             }
         }
     }
 
-    /// How many views there are.
+    /// Returns the number of views.
     pub fn len(&self) -> u64 {
         self.reached.len() as u64 + self.singles + self.pairs
     }
 
-    /// How many shared and local states there are.
+    /// Returns the numbers of shared and local states.
     pub fn states(&self) -> (u64, u64) {
         (self.reached.len() as u64, self.listing.locals.values().len() as u64)
     }
 
-    /// All views. What was found is taken apart meanwhile, so that it is not there twice.
+    /// Returns all views. Frees the closure meanwhile, so that memory is not needed twice.
     pub fn into_views(mut self) -> Views {
         let mut builder = Builder::new(self.listing.locals.values().iter().copied());
         for &s in &self.reached {
@@ -203,7 +204,7 @@ impl Closure {
         self.listing.locals.intern(l).0
     }
 
-    /// The shared state occurs.
+    /// Adds a shared state.
     fn reach(&mut self, s: Id) {
         if self.groups.len() <= s as usize {
             self.groups.resize_with(s as usize + 1, Group::default);
@@ -219,7 +220,7 @@ impl Closure {
         }
     }
 
-    /// Changes the relation of a shared state that occurs; what is new there has to be looked at.
+    /// Changes the relation of a shared state that occurs, and queues it if rows have changed.
     fn change<T>(&mut self, s: Id, change: impl FnOnce(&mut Relation) -> T) -> T {
         let together = &mut self.groups[s as usize].together;
         let (singles, pairs) = (together.len(), together.pairs());
@@ -233,17 +234,17 @@ impl Closure {
         result
     }
 
-    /// A thread may be there, together with each of these.
+    /// Adds the views of a thread together with each of these.
     fn meet(&mut self, s: Id, a: Id, others: &Set) {
         let found = self.change(s, |together| together.meet(a, others));
         self.listing.add_work(1 + found.div_ceil(4) as u32);
     }
 
-    /// Looks at what is new with the next shared state, as far as it stays the same; what may
-    /// change it is left in `current`.
+    /// Visits the next shared state: follows its new views by the steps that keep it, and leaves
+    /// the others in `current`.
     fn visit(&mut self, ticker: &mut Ticker) -> Result<(), Unknown> {
         let Some(&s) = self.queue.front() else { return Ok(()) };
-        if !std::mem::replace(&mut self.groups[s as usize].asked, true) {
+        if !std::mem::replace(&mut self.groups[s as usize].listed, true) {
             let steps = self.listing.without_leader(s);
             steps.into_iter().for_each(|step| self.register(s, None, step));
         }
@@ -251,7 +252,7 @@ impl Closure {
             self.meet_without_leader(s);
             let waiting = self.groups[s as usize].together.pop_waiting();
             if let Some(a) = waiting {
-                self.look_at(s, a);
+                self.follow_inner(s, a);
             }
             self.charge(ticker)?;
             if waiting.is_none() {
@@ -276,13 +277,13 @@ impl Closure {
         Ok(())
     }
 
-    /// What was done since this was last called; whether all lists were complete.
+    /// Charges the work since the last call. Returns an error unless all lists were complete.
     fn charge(&mut self, ticker: &mut Ticker) -> Result<(), Unknown> {
         ticker.ticks(self.listing.take_work())?;
         self.listing.complete()
     }
 
-    /// Remembers a step. Those that one thread leads are registered one after the other.
+    /// Stores a step. The steps that one thread leads are stored one after another.
     fn register(&mut self, from: Id, leader: Option<Id>, step: Step) {
         let to = self.listing.shared.intern(step.to).0;
         let takes: Vec<(Id, bool)> =
@@ -324,7 +325,8 @@ impl Closure {
         });
     }
 
-    /// What arrives without a thread being taken may be there with every thread that may be there.
+    /// Adds threads that arrive without a thread being taken: they may occur with every thread that
+    /// may occur.
     fn meet_without_leader(&mut self, s: Id) {
         let group = &mut self.groups[s as usize];
         let there = group.together.len();
@@ -337,9 +339,8 @@ impl Closure {
         }
     }
 
-    /// What a thread that is new, or may be there with others that are new, makes possible with the
-    /// same shared state.
-    fn look_at(&mut self, s: Id, a: Id) {
+    /// Follows the steps that keep the shared state for a thread that is new or has new partners.
+    fn follow_inner(&mut self, s: Id, a: Id) {
         let group = &self.groups[s as usize];
         let mut tags = group.together.tags(a);
         if tags == [NONE; 2] {
@@ -368,8 +369,8 @@ impl Closure {
         }
     }
 
-    /// Follows the steps that change the shared state, or move bystanders.
-    fn hand_on(&mut self, mut current: Current, ticker: &mut Ticker) -> Result<(), Unknown> {
+    /// Follows the steps that change the shared state or move bystanders.
+    fn follow_outer(&mut self, mut current: Current, ticker: &mut Ticker) -> Result<(), Unknown> {
         let s = current.shared as usize;
         while let Some(first) = current.steps.get(current.followed) {
             let alike = current.steps[current.followed..].iter().take_while(|step| step.to == first.to);
@@ -392,8 +393,8 @@ impl Closure {
         Ok(())
     }
 
-    /// Follows steps from one shared state to another. Where the row of what is taken has not
-    /// changed, only rows that have matter.
+    /// Follows steps from one shared state to another. If the row of the taken thread has not
+    /// changed, only changed rows matter.
     fn follow(&mut self, s: usize, steps: &[Simple], changed: &Set) {
         let to = steps[0].to;
         self.reach(to);
@@ -406,7 +407,7 @@ impl Closure {
             }
             beside.push((whole, row.iter().map(|e| e.1.count_ones()).sum(), row));
         }
-        // Large sets first: what they hand on need not be handed on again for their parts.
+        // Large sets come first: their parts then need not be passed on again.
         beside.sort_unstable_by(|a, b| b.cmp(a));
         let mut handed: Vec<(bool, Set)> = Vec::new();
         for (whole, _, row) in beside {
@@ -435,8 +436,8 @@ impl Closure {
         })
     }
 
-    /// The views that a rule leads to, if all it takes can be there together: those of bystanders
-    /// that have not been looked at, and of those whose rows have changed.
+    /// Adds the views that a rule leads to, if all threads it takes can occur together: those of
+    /// new bystanders, and of those whose rows have changed.
     fn fire(&mut self, rule: u32, changed: &Set) {
         self.listing.add_work(1);
         let r = &self.rules[rule as usize];
@@ -480,7 +481,7 @@ impl Closure {
             self.listing.add_work(work.div_ceil(WORDS) as u32);
             self.groups[from as usize].together = source;
         }
-        // Bystanders that stay where they are were there together before.
+        // Bystanders that stay occurred together before.
         for b in each(&moved) {
             let again = contains(&new, b) || contains(changed, b);
             let others = and(&self.groups[from as usize].together.row(b), if again { &beside } else { &new });
@@ -495,7 +496,7 @@ impl Closure {
         self.rules[rule as usize].bystanders = beside;
     }
 
-    /// Asks what may become of bystanders.
+    /// Computes the fates of bystanders.
     fn learn_fates(&mut self, rule: u32, bystanders: &Set) {
         let Some(step) = self.rules[rule as usize].moving.take() else { return };
         let mut moved = Vec::new();
@@ -521,7 +522,7 @@ impl Closure {
 }
 
 impl Rule {
-    /// What may become of these bystanders.
+    /// Returns the fates of these bystanders.
     fn after(&self, bystanders: &Set) -> Set {
         let moved = and(bystanders, &self.moved);
         if moved.is_empty() {

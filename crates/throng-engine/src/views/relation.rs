@@ -1,15 +1,15 @@
-//! Which local states may be there together, with one shared state: a symmetric relation, 64 pairs
-//! at a time.
+//! A symmetric relation of local states that may occur together with one shared state, 64 pairs at
+//! a time.
 //!
 //! 64 local states with neighbouring numbers are a block: a table of words, with a row for each of
 //! those that occur and a column for each 64 others among which one of them has a partner. Rows
-//! cost what they hold, and those of two shared states are combined column by column, without
-//! looking any of them up.
+//! take memory according to their content, and those of two shared states are combined column by
+//! column, without look-ups.
 
 /// A set of numbers: places, sorted, and the members among the 64 numbers of each; no word is 0.
 pub type Set = Vec<(u32, u64)>;
 
-/// A row's number for its owner, if it has none.
+/// The tag of a row for which its owner has no number.
 pub const NONE: u32 = u32::MAX;
 
 /// A symmetric relation.
@@ -17,12 +17,12 @@ pub const NONE: u32 = u32::MAX;
 pub struct Relation {
     /// Sorted by place.
     blocks: Vec<Block>,
-    /// How many rows there are.
+    /// The number of rows.
     rows: u64,
-    /// Whether some row may wait, and where to look for it.
+    /// True if some row may wait, and the position from which to search for it.
     waiting: bool,
     cursor: usize,
-    /// How many pairs there are, counted from both sides, and how many of a state with itself.
+    /// The number of pairs, counted from both sides, and of those of a state with itself.
     ones: u64,
     twins: u64,
 }
@@ -30,16 +30,16 @@ pub struct Relation {
 #[derive(Default)]
 struct Block {
     place: u32,
-    /// The rows there are.
+    /// The rows that exist.
     here: u64,
-    /// Those that have changed, in two readings: see [`Relation::pop_waiting`] and
+    /// The changed rows, for two consumers: see [`Relation::pop_waiting`] and
     /// [`Relation::take_changed`].
     waiting: u64,
     changed: u64,
-    /// The columns, sorted, and their words: for each column one for each row, in order.
+    /// The columns, sorted, and their words: for each column, one word for each row, in order.
     columns: Vec<u32>,
     words: Vec<u64>,
-    /// For each row two numbers of its owner.
+    /// For each row, two numbers of its owner.
     tags: Vec<[u32; 2]>,
 }
 
@@ -47,23 +47,23 @@ fn bit(n: u32) -> u64 {
     1 << (n % 64)
 }
 
-/// The members of a word.
+/// Returns the members of a word.
 pub fn members(word: u64) -> impl Iterator<Item = u32> {
     let next = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
     std::iter::successors(Some(word).filter(|&word| word != 0), next).map(u64::trailing_zeros)
 }
 
-/// The members of a set, in order.
+/// Returns the members of a set, in order.
 pub fn each(set: &Set) -> impl Iterator<Item = u32> + '_ {
     set.iter().flat_map(|&(place, word)| members(word).map(move |n| place * 64 + n))
 }
 
-/// The set of these numbers.
+/// Returns the set of these numbers.
 pub fn set_of(numbers: impl IntoIterator<Item = u32>) -> Set {
     merged(numbers.into_iter().map(|n| (n / 64, bit(n))).collect())
 }
 
-/// The union of words, in any order.
+/// Returns the union of words, in any order.
 pub fn merged(mut words: Set) -> Set {
     words.sort_unstable_by_key(|e| e.0);
     words.dedup_by(|next, kept| {
@@ -74,7 +74,8 @@ pub fn merged(mut words: Set) -> Set {
     words
 }
 
-/// Members of both, or of the first only: what `keep` makes of two words.
+/// Returns the set of the words that `keep` makes of each word of the first set and the
+/// corresponding word of the second.
 fn combined(a: &Set, b: &Set, keep: impl Fn(u64, u64) -> u64) -> Set {
     let mut theirs = b.iter().peekable();
     let word = |&(place, word): &(u32, u64)| {
@@ -85,17 +86,17 @@ fn combined(a: &Set, b: &Set, keep: impl Fn(u64, u64) -> u64) -> Set {
     a.iter().filter_map(word).collect()
 }
 
-/// The members of both.
+/// Returns the intersection.
 pub fn and(a: &Set, b: &Set) -> Set {
     combined(a, b, |a, b| a & b)
 }
 
-/// The members of `a` that are not members of `b`.
+/// Returns the difference.
 pub fn minus(a: &Set, b: &Set) -> Set {
     combined(a, b, |a, b| a & !b)
 }
 
-/// Whether all members of `a` are members of `b`.
+/// Returns whether all members of `a` are members of `b`.
 pub fn is_within(a: &Set, b: &Set) -> bool {
     let mut theirs = b.iter();
     a.len() <= b.len()
@@ -104,7 +105,7 @@ pub fn is_within(a: &Set, b: &Set) -> bool {
         })
 }
 
-/// Whether `n` is a member.
+/// Returns whether `n` is a member.
 pub fn contains(set: &Set, n: u32) -> bool {
     set.binary_search_by_key(&(n / 64), |e| e.0).is_ok_and(|i| set[i].1 & bit(n) != 0)
 }
@@ -114,12 +115,12 @@ impl Block {
         self.here.count_ones() as usize
     }
 
-    /// Where a row is among those there are.
+    /// Returns the position of a row among the existing ones.
     fn rank(&self, row: u32) -> usize {
         (self.here & (bit(row) - 1)).count_ones() as usize
     }
 
-    /// The words of a row, by its rank; none is 0.
+    /// Returns the nonzero words of a row, given its rank.
     fn row(&self, rank: usize) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
         let words = self.words.iter().skip(rank).step_by(self.height());
         self.columns.iter().copied().zip(words.copied()).filter(|e| e.1 != 0)
@@ -145,7 +146,7 @@ impl Block {
         self.touch(bit(row));
     }
 
-    /// The column of a place, if need be a new one; looked for from `from` on.
+    /// Returns the column of a place, which is added if necessary; the search starts at `from`.
     fn column(&mut self, from: usize, place: u32) -> usize {
         let before = self.columns[from..].partition_point(|&p| p < place) + from;
         if self.columns.get(before) != Some(&place) {
@@ -159,7 +160,7 @@ impl Block {
 }
 
 impl Relation {
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         (self.ones + self.twins) / 2
     }
@@ -173,27 +174,27 @@ impl Relation {
         (block.here & bit(a) != 0).then_some(block)
     }
 
-    /// Whether `a` occurs.
+    /// Returns whether `a` occurs.
     pub fn has(&self, a: u32) -> bool {
         self.block(a).is_some()
     }
 
-    /// All that occur.
+    /// Returns all local states that occur.
     pub fn all(&self) -> Set {
         self.blocks.iter().map(|block| (block.place, block.here)).collect()
     }
 
-    /// How many occur.
+    /// Returns the number of local states that occur.
     pub fn len(&self) -> u64 {
         self.rows
     }
 
-    /// The numbers that the owner gave to `a`.
+    /// Returns the numbers that the owner gave to `a`.
     pub fn tags(&self, a: u32) -> [u32; 2] {
         self.block(a).map_or([NONE; 2], |block| block.tags[block.rank(a)])
     }
 
-    /// Gives numbers to `a`, which occurs.
+    /// Sets the owner's numbers of `a`, which occurs.
     pub fn tag(&mut self, a: u32, tags: [u32; 2]) {
         if let Ok(i) = self.find(a / 64) {
             let rank = self.blocks[i].rank(a);
@@ -201,20 +202,20 @@ impl Relation {
         }
     }
 
-    /// Whether `a` and `b` may be there together.
+    /// Returns whether `a` and `b` may occur together.
     pub fn pair(&self, a: u32, b: u32) -> bool {
         let Some(block) = self.block(a) else { return false };
         let column = block.columns.binary_search(&(b / 64));
         column.is_ok_and(|c| block.words[c * block.height() + block.rank(a)] & bit(b) != 0)
     }
 
-    /// Those that may be there with `a`.
+    /// Returns the local states that may occur with `a`.
     pub fn row(&self, a: u32) -> Set {
         let Some(block) = self.block(a) else { return Set::new() };
         block.row(block.rank(a)).collect()
     }
 
-    /// Every row, in order.
+    /// Returns every row, in order.
     pub fn rows(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = (u32, u64)> + Clone + '_)> + '_ {
         let rows = |block: &Block| members(block.here).enumerate();
         self.blocks
@@ -222,7 +223,7 @@ impl Relation {
             .flat_map(move |block| rows(block).map(|(rank, row)| (block.place * 64 + row, block.row(rank))))
     }
 
-    /// All that may be there with one of `some`, and these.
+    /// Returns the local states that may occur with one of `some`, and these.
     pub fn around(&self, some: &Set) -> Set {
         let mut found = some.clone();
         for &(place, rows) in some {
@@ -240,7 +241,7 @@ impl Relation {
         merged(found)
     }
 
-    /// `a` occurs; whether that is new.
+    /// Adds `a`. Returns whether it is new.
     pub fn insert(&mut self, a: u32) -> bool {
         let i = self.find(a / 64).unwrap_or_else(|i| {
             self.blocks.insert(i, Block { place: a / 64, ..Block::default() });
@@ -255,7 +256,7 @@ impl Relation {
         new
     }
 
-    /// Each of these occurs.
+    /// Adds each of these.
     pub fn insert_all(&mut self, set: &Set) {
         let mut from = 0;
         for &(place, word) in set {
@@ -266,8 +267,7 @@ impl Relation {
         }
     }
 
-    /// `a` may be there with each of `others`; both occur from now on. It says how many pairs are
-    /// new.
+    /// Adds the pairs of `a` with each of `others`. Returns the number of new pairs.
     pub fn meet(&mut self, a: u32, others: &Set) -> u64 {
         self.insert(a);
         let Ok(i) = self.find(a / 64) else { return 0 };
@@ -306,8 +306,8 @@ impl Relation {
         found
     }
 
-    /// Adds the pairs of `source` of one of `rows` and one of `within`, and each of `rows`, to this
-    /// one. It says how many words it went through.
+    /// Adds the pairs of `source` between `rows` and `within`, and each of `rows`, to this
+    /// relation. Returns the number of words processed.
     pub fn copy(&mut self, source: &Relation, rows: &Set, within: &Set) -> u64 {
         self.insert_all(rows);
         let mut work = 0;
@@ -352,7 +352,7 @@ impl Relation {
         work
     }
 
-    /// Some row that is new or has changed since it was last returned here.
+    /// Removes and returns some row that is new or has changed since this method last returned it.
     pub fn pop_waiting(&mut self) -> Option<u32> {
         if !self.waiting {
             return None;
@@ -370,12 +370,12 @@ impl Relation {
         Some(block.place * 64 + row)
     }
 
-    /// Whether some row may wait.
+    /// Returns whether some row may wait.
     pub fn is_waiting(&self) -> bool {
         self.waiting
     }
 
-    /// The rows that are new or have changed since this was last asked.
+    /// Returns the rows that are new or have changed since the last call.
     pub fn take_changed(&mut self) -> Set {
         let changed = self.blocks.iter_mut().map(|block| (block.place, std::mem::take(&mut block.changed)));
         changed.filter(|e| e.1 != 0).collect()

@@ -1,5 +1,5 @@
-//! The syntax tree of a Boolean program: what was written, with spans, before any name has a
-//! meaning.
+//! The syntax tree of a Boolean program: the text as written, with spans, before names are
+//! resolved.
 //!
 //! Nothing is desugared here: `elsif`, `atomic { }`, `schoose` and `ASYNC_` labels are kept as
 //! written, so that printing a tree and parsing it again gives the same tree (spans and comments
@@ -10,8 +10,7 @@ use crate::source::Span;
 /// A whole file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Program {
-    /// Whether there is something that is not plain: a type, an array, a constant, arithmetic,
-    /// `for`.
+    /// True if the program uses an extension: a type, an array, a constant, arithmetic, `for`.
     pub extended: bool,
     /// Constants in text order.
     pub constants: Vec<Constant>,
@@ -23,11 +22,11 @@ pub struct Program {
     pub functions: Vec<Function>,
 }
 
-/// A name and where it stands.
+/// A name and its span.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ident {
-    /// The spelling. A passive reference keeps its `$`, a braced name its braces; `_` is the
-    /// discarded target.
+    /// The spelling. A passive reference keeps its `$`, a braced name its braces; `_` discards a
+    /// value.
     pub name: String,
     /// Its place.
     pub span: Span,
@@ -65,7 +64,7 @@ pub enum Type {
 /// `decl [thread_local] x, y := 0;`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decl {
-    /// Whether every thread has its own copy (top level only).
+    /// True if every thread has its own copy (top level only).
     pub thread_local: bool,
     /// The declared variables.
     pub variables: Vec<DeclVar>,
@@ -80,13 +79,13 @@ pub struct DeclVar {
     pub name: Ident,
     /// The number of elements, if it is an array.
     pub length: Option<Expr>,
-    /// Its type; `None` if nothing is said (which means `bool`).
+    /// Its type; `None` if omitted (which means `bool`).
     pub ty: Option<Type>,
-    /// `:= 0`, `:= 1` or `:= *`; `None` if nothing is said (which means `*`, too).
+    /// `:= 0`, `:= 1` or `:= *`; `None` if omitted (which also means `*`).
     pub initial: Option<Initial>,
 }
 
-/// The value a declaration gives.
+/// The initial value in a declaration.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Initial {
     /// `0`, `F`, `false`
@@ -102,7 +101,7 @@ pub enum Initial {
 /// `[dfs] void f(a, b) begin … end`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// Whether the keyword `dfs`, which has no meaning, stands before it.
+    /// True if the keyword `dfs`, which has no meaning, precedes it.
     pub dfs: bool,
     /// Number of results: `void` 0, `bool` 1, `bool<n>` n.
     pub results: u32,
@@ -122,11 +121,11 @@ pub struct Function {
     pub end: Span,
 }
 
-/// Labels that begin like this start a thread.
+/// Prefix of labels that start a thread.
 pub const ASYNC: &str = "ASYNC_";
 
 impl Program {
-    /// Whether some statement starts a thread, also where control never goes.
+    /// Returns whether some statement starts a thread, even if it is unreachable.
     pub fn starts_threads(&self) -> bool {
         let mut open: Vec<&Stmt> = self.functions.iter().flat_map(|f| &f.body).collect();
         while let Some(stmt) = open.pop() {
@@ -148,7 +147,7 @@ impl Program {
     }
 }
 
-/// How a statement is about waiting threads.
+/// What a statement does with waiting threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waking {
     /// `wait`
@@ -160,8 +159,8 @@ pub enum Waking {
 }
 
 impl Program {
-    /// What a statement does with waiting threads, and the name of the condition if it has one:
-    /// `wait(c)` is a call only if there is a function `wait`.
+    /// Returns what a statement does with waiting threads, and the name of the condition if it has
+    /// one: `wait(c)` is a call only if there is a function `wait`.
     pub fn waking<'s>(&self, kind: &'s StmtKind) -> Option<(Waking, Option<&'s str>)> {
         match kind {
             StmtKind::Wait => Some((Waking::Wait, None)),
@@ -194,14 +193,15 @@ pub struct Stmt {
     pub kind: StmtKind,
     /// From its first token (after the labels) to its end, without the `;`.
     pub span: Span,
-    /// The location in a C file that a `// file F line N function G` comment before this statement
-    /// names.
+    /// The location in a C file named by a comment `// file F line N function G` before this
+    /// statement.
     pub origin: Option<Origin>,
-    /// What must hold whenever it is executed, or else an assertion is violated: numbers stay in
-    /// their ranges, and indices in their arrays. Never written; made by lowering.
+    /// The condition that must hold whenever it is executed, or else an assertion is violated:
+    /// numbers stay in their ranges, and indices in their arrays. Not part of the syntax; added by
+    /// lowering.
     pub check: Option<Expr>,
-    /// The names that its text reads, for each of its conditions; lowering makes them where it may
-    /// fold a read away. Never written.
+    /// The names that its text reads, for each of its conditions; added by lowering where it may
+    /// fold a read away. Not part of the syntax.
     pub reads: Vec<Vec<Read>>,
 }
 
@@ -210,13 +210,13 @@ pub struct Stmt {
 pub struct Read {
     /// The spelling, with `$`.
     pub name: String,
-    /// Whether a prime stands before it.
+    /// True if a prime precedes it.
     pub primed: bool,
 }
 
 impl Stmt {
-    /// What the text of the statement reads: one list for each condition of an `if`, else one list.
-    /// What is assigned to `_` is not read.
+    /// Returns what the text of the statement reads: one list for each condition of an `if`, else
+    /// one list. A value assigned to `_` is not read.
     pub fn reads(&self) -> Vec<Vec<Read>> {
         if !self.reads.is_empty() {
             return self.reads.clone();
@@ -246,7 +246,7 @@ impl Stmt {
     }
 }
 
-/// Where a statement came from, according to a SATABS comment.
+/// The origin of a statement, according to a SATABS comment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
     /// The file, as written.
@@ -272,7 +272,7 @@ pub enum StmtKind {
     Assign {
         /// Left-hand sides; `_` discards, `x$` is the passive copy.
         targets: Vec<Target>,
-        /// As many right-hand sides.
+        /// Right-hand sides, one for each target.
         values: Vec<Expr>,
         /// The constraint.
         constrain: Option<Expr>,
@@ -305,7 +305,7 @@ pub enum StmtKind {
         from: Expr,
         /// The last.
         to: Expr,
-        /// What is repeated.
+        /// Its body.
         body: Vec<Stmt>,
     },
     /// `decl x, y` inside a function
@@ -318,7 +318,7 @@ pub enum StmtKind {
     StartGoto {
         /// The label.
         label: Ident,
-        /// Whether `goto` was written.
+        /// True if `goto` was written.
         goto: bool,
     },
     /// `start_thread S`
@@ -343,12 +343,12 @@ pub enum StmtKind {
     Print(Vec<Expr>),
 }
 
-/// What is assigned: a variable, or an element of an array.
+/// The target of an assignment: a variable, or an element of an array.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Target {
     /// The variable.
     pub ident: Ident,
-    /// Which element.
+    /// The index.
     pub index: Option<Expr>,
 }
 
@@ -358,7 +358,7 @@ impl From<Ident> for Target {
     }
 }
 
-/// An expression and where it stands (with surrounding parentheses, if any).
+/// An expression and its span (with surrounding parentheses, if any).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
     /// What it is.
@@ -368,7 +368,7 @@ pub struct Expr {
 }
 
 impl Expr {
-    /// Adds the names in it.
+    /// Adds the names that it reads to `found`.
     fn reads(&self, found: &mut Vec<Read>) {
         match &self.kind {
             ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Any => {}
@@ -405,16 +405,16 @@ pub enum ExprKind {
     Name {
         /// The spelling, with `$`.
         name: String,
-        /// Whether a prime stands before it.
+        /// True if a prime precedes it.
         primed: bool,
     },
     /// `a[e]`, and with `primed` `'a[e]`.
     Index {
         /// The spelling, with `$`.
         name: String,
-        /// Whether a prime stands before it.
+        /// True if a prime precedes it.
         primed: bool,
-        /// Which element.
+        /// The index.
         index: Box<Expr>,
     },
     /// `!e`

@@ -1,4 +1,4 @@
-//! Which points are inside an atomic section (reference 2.12): a static property, or an error.
+//! Computes the points inside an atomic section (reference 2.12): a static property, or an error.
 
 use rustc_hash::FxHashMap;
 
@@ -6,14 +6,14 @@ use super::function::{Kind, Resolved};
 use super::program::{Point, Program};
 use crate::source::Diagnostic;
 
-/// What is known about a thread at a point.
+/// The atomic sections around a thread at a point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Section {
-    /// Inside an `atomic { … }`, perhaps of a caller: then the section lasts until the outermost
-    /// `}`, whatever else begins and ends in it.
+    /// True inside an `atomic { … }`, perhaps of a caller: then the section lasts until the
+    /// outermost `}`, whatever else begins and ends in it.
     block: bool,
-    /// After an `atomic_begin` without its `atomic_end`, since the innermost `{`; `None`: on some
-    /// ways only.
+    /// True after an `atomic_begin` without its `atomic_end`, since the innermost `{`; `None` if
+    /// that depends on the path.
     begun: Option<bool>,
 }
 
@@ -25,8 +25,8 @@ impl Section {
     }
 }
 
-/// Fills in [`super::program::Point::inside`]. A second `atomic_begin` has no effect; `}` restores
-/// what was before its `{`.
+/// Computes [`super::program::Point::inside`]. A second `atomic_begin` has no effect; `}` restores
+/// the state before its `{`.
 pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     let mut sections: Vec<Option<Section>> = vec![None; program.points.len()];
     let kind = |p: &Point| &resolved.functions[p.function].nodes[p.node].kind;
@@ -56,7 +56,7 @@ pub fn mark(program: &mut Program, resolved: &Resolved) -> Result<(), Diagnostic
         let after = match &node.kind {
             Kind::AtomicBegin { .. } => Section { begun: Some(true), ..now },
             Kind::AtomicEnter { .. } => {
-                // What its `}` restores may have changed.
+                // The section that its `}` restores may have changed.
                 let leave = left.get(&(point.instance, point.node));
                 if let Some((&leave, section)) = leave.and_then(|l| Some((l, sections[*l as usize].take()?)))
                 {
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(refused("atomic { if * then atomic_begin; fi; atomic { g := 1; } } g := 0;"), None);
     }
 
-    /// For each statement `g := …` in text order, whether it is inside.
+    /// Returns, for each statement `g := …` in text order, whether it is inside.
     fn inside(text: &str) -> Vec<bool> {
         let (jit, diagnostics) = read(text, &Default::default());
         let program = jit.unwrap_or_else(|| panic!("{text}: {diagnostics:?}")).program;

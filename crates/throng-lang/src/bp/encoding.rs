@@ -1,8 +1,8 @@
 //! The encoding of states as 64-bit codes: a head (program point, or the atomic flag) and a two-bit
 //! mask per variable.
 //!
-//! Where everything fits into 64 bits the code *is* the state: nothing is stored, nothing is
-//! locked. A wider state is kept in a table behind a lock, and the code is its number there.
+//! Where everything fits into 64 bits the code *is* the state: nothing is stored or locked. A wider
+//! state is kept in a table behind a lock, and the code is its number there.
 
 use std::sync::RwLock;
 
@@ -27,7 +27,7 @@ pub enum StateCodec {
 type States = IndexSet<(u32, Box<[u8]>), FxBuildHasher>;
 
 impl StateCodec {
-    /// For heads below `heads` and `width` variables.
+    /// Creates a codec for heads below `heads` and `width` variables.
     pub fn new(heads: u64, width: usize) -> StateCodec {
         let head_bits = u64::BITS - heads.leading_zeros();
         if head_bits as usize + 2 * width <= 64 {
@@ -37,7 +37,7 @@ impl StateCodec {
         }
     }
 
-    /// The code of a state.
+    /// Returns the code of a state.
     pub fn encode(&self, head: u32, cube: &[u8]) -> u64 {
         match self {
             StateCodec::Narrow { width } => {
@@ -54,7 +54,7 @@ impl StateCodec {
         }
     }
 
-    /// The state of a code.
+    /// Returns the state of a code.
     pub fn decode(&self, code: u64) -> (u32, Cube) {
         match self {
             StateCodec::Narrow { width } => {
@@ -69,7 +69,7 @@ impl StateCodec {
         }
     }
 
-    /// The head of a code.
+    /// Returns the head of a code.
     pub fn head(&self, code: u64) -> u32 {
         match self {
             StateCodec::Narrow { width: 32 } => 0,
@@ -78,7 +78,7 @@ impl StateCodec {
         }
     }
 
-    /// Whether some concrete state is in both.
+    /// Returns whether some concrete state is in both.
     pub fn meets(&self, a: u64, b: u64) -> bool {
         if a == b {
             return true;
@@ -96,7 +96,7 @@ impl StateCodec {
         }
     }
 
-    /// The states in both.
+    /// Returns the intersection of two states; `None` if it is empty.
     pub fn meet(&self, a: u64, b: u64) -> Option<u64> {
         if !self.meets(a, b) {
             return None;
@@ -106,7 +106,7 @@ impl StateCodec {
         Some(self.encode(head, &both))
     }
 
-    /// Whether every concrete state of `a` is in `b`.
+    /// Returns whether every concrete state of `a` is in `b`.
     pub fn within(&self, a: u64, b: u64) -> bool {
         if a == b {
             return true;
@@ -125,9 +125,8 @@ impl StateCodec {
         }
     }
 
-    /// A number for which variables are open. If two codes with the same head and the same number
-    /// are different, neither is within the other: for wide states the number may be shared by
-    /// several sets of variables, so it is that of the code itself.
+    /// Returns a number for the set of variables that are open. Of two different codes with the
+    /// same head and the same number, neither is within the other.
     pub fn shape(&self, code: u64) -> u64 {
         match self {
             StateCodec::Narrow { width } => {
@@ -145,8 +144,8 @@ impl StateCodec {
         }
     }
 
-    /// Writes the table of wide states, in order: how many, then the head and four masks per byte
-    /// of each.
+    /// Writes the table of wide states, in order: their number, then the head and four masks per
+    /// byte of each.
     pub fn write_table(&self, out: &mut Vec<u8>) {
         let StateCodec::Wide(table) = self else { return out.extend(0_u64.to_le_bytes()) };
         let table = table.read().expect("no panic while locked");
@@ -154,7 +153,7 @@ impl StateCodec {
         table.iter().for_each(|(head, masks)| write_state(*head, masks, out));
     }
 
-    /// A state as bytes that do not depend on the table.
+    /// Returns a state as bytes that do not depend on the table.
     pub fn to_bytes(&self, code: u64) -> Vec<u8> {
         let StateCodec::Wide(table) = self else { return code.to_le_bytes().into() };
         let (table, mut bytes) = (table.read().expect("no panic while locked"), Vec::new());
@@ -163,8 +162,8 @@ impl StateCodec {
         bytes
     }
 
-    /// The code of the state that these bytes stand for; `None` if there is no state with such a
-    /// head below `heads` and `width` variables.
+    /// Returns the code of the state that these bytes encode; `None` if they do not encode one with
+    /// a head below `heads` and `width` variables.
     pub fn of_bytes(&self, heads: u32, width: usize, mut bytes: &[u8]) -> Option<u64> {
         let code = match self {
             StateCodec::Narrow { .. } => {
@@ -181,8 +180,8 @@ impl StateCodec {
     }
 
     /// Reads a table of states with heads below `heads` and `width` variables from the start of
-    /// `bytes` and makes this one equal to it. `false` if it is none, or if a state that has a
-    /// number here has another one there.
+    /// `bytes` and makes this one equal to it. Returns `false` if the bytes are not such a table,
+    /// or if a state has different numbers in the two.
     pub fn import_states(&self, heads: u32, width: usize, bytes: &mut &[u8]) -> bool {
         let Some(count) = bytes.split_off(..8).and_then(|n| n.try_into().ok()).map(u64::from_le_bytes) else {
             return false;
@@ -196,7 +195,7 @@ impl StateCodec {
         }) && count >= known
     }
 
-    /// All mask bits, and the lower bit of every mask.
+    /// Returns all mask bits, and the lower bit of every mask.
     fn low(width: u32) -> (u64, u64) {
         let masks = if width == 32 { u64::MAX } else { (1 << (2 * width)) - 1 };
         (masks, masks & 0x5555_5555_5555_5555)
@@ -268,7 +267,7 @@ mod tests {
         let StateCodec::Wide(table) = &before else { panic!("wide") };
         let all = table.read().expect("no panic").len() as u64;
         for begun in [0, 1, 7] {
-            // What is asked before the search is the same in both processes.
+            // Before the search, both processes encode the same states.
             let after = StateCodec::new(heads, width);
             (0..begun).for_each(|w| _ = after.encode(before.decode(w).0, &before.decode(w).1));
             assert!(take(&after, &bytes) && decoded(&after, all) == decoded(&before, all));

@@ -6,20 +6,20 @@ pub use super::program::Variable;
 use super::types::Groups;
 use crate::source::Span;
 
-/// A program whose names have meanings.
+/// A program with names resolved.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// Shared variables.
     pub shared: Vec<Variable>,
-    /// Variables of which every thread has its own copy, visible in all functions.
+    /// Thread-local variables, visible in all functions.
     pub thread_locals: Vec<Variable>,
     /// Functions in text order.
     pub functions: Vec<Function>,
     /// Index of `main`.
     pub main: usize,
-    /// Which bits belong together.
+    /// The bits of each variable.
     pub groups: Groups,
-    /// What global names mean that are not Boolean.
+    /// Constants, and types of variables.
     pub globals: Globals,
 }
 
@@ -30,7 +30,7 @@ pub struct Function {
     pub name: String,
     /// Where it is declared.
     pub span: Span,
-    /// How many of `variables` are parameters; they come first.
+    /// Number of parameters, which come first in `variables`.
     pub parameters: usize,
     /// Parameters and locals.
     pub variables: Vec<Variable>,
@@ -38,7 +38,7 @@ pub struct Function {
     pub results: usize,
     /// One node per executable statement; the last is the end of the function.
     pub nodes: Vec<Node>,
-    /// Where it begins.
+    /// Its first node.
     pub entry: usize,
 }
 
@@ -58,8 +58,8 @@ pub enum Name {
 }
 
 impl Function {
-    /// Whether a thread at a node of an atomic section has released it, because it waits or is
-    /// about to enter it again.
+    /// Returns whether a thread at a node of an atomic section has released it, because it waits or
+    /// is about to enter it again.
     pub fn releases(&self, node: usize) -> bool {
         match self.nodes[node].kind {
             Kind::Wait { next, .. } => matches!(self.nodes[next].kind, Kind::Resume { .. }),
@@ -70,18 +70,18 @@ impl Function {
 }
 
 impl Name {
-    /// Whether it is the variable of another thread.
+    /// Returns whether it is the variable of another thread.
     pub fn is_other(self) -> bool {
         matches!(self, Name::OtherThreadLocal(_) | Name::OtherLocal(_))
     }
 }
 
-/// A variable before the step, or after it.
+/// The value of a variable before the step, or after it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ref {
-    /// Which.
+    /// The variable.
     pub name: Name,
-    /// Whether the value after the step is meant (`'x`).
+    /// True for the value after the step (`'x`).
     pub primed: bool,
 }
 
@@ -92,23 +92,23 @@ pub struct Node {
     pub kind: Kind,
     /// Where it is written.
     pub span: Span,
-    /// How it is written, on one line.
+    /// Its text, on one line.
     pub text: String,
     /// Labels on it.
     pub labels: Vec<String>,
     /// C location from a SATABS comment.
     pub origin: Option<String>,
-    /// What must hold when it is executed, or else an assertion is violated.
+    /// The condition that must hold when it is executed, or else an assertion is violated.
     pub check: Option<Expr<Ref>>,
-    /// The shared variables whose old values its text reads, whether or not what it does depends on
+    /// The shared variables whose old values its text reads, whether or not its effect depends on
     /// them.
     pub reads: Vec<u32>,
-    /// If it is a call: the shared variables that the step which assigns its results reads besides,
+    /// If it is a call: the further shared variables that are read when its results are assigned,
     /// because of an `enforce`.
     pub reads_at_return: Vec<u32>,
 }
 
-/// What a node does. `next` and the like are indices of nodes of the same function.
+/// The operation of a node. `next` and the like are indices of nodes of the same function.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Kind {
@@ -138,8 +138,8 @@ pub enum Kind {
         constraints: Vec<Expr<Ref>>,
         next: usize,
     },
-    /// `site`: the first call that returns as this one does (`returns`); a thread in the callee
-    /// comes from there.
+    /// `site` is the first call that returns as this one does (`returns`), from which threads in
+    /// the callee are said to come.
     Call {
         callee: usize,
         arguments: Vec<Expr<Ref>>,
@@ -148,7 +148,7 @@ pub enum Kind {
         next: usize,
         site: usize,
     },
-    /// What a thread made by `start_thread f(..)` does first: nothing is kept below the call.
+    /// The first step of a thread made by `start_thread f(..)`: nothing is kept below the call.
     TailCall {
         callee: usize,
         arguments: Vec<Expr<Ref>>,
@@ -198,8 +198,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The nodes of the same function to which control can go from here, those of a new thread left
-    /// aside; a call comes back.
+    /// Returns the nodes of the same function to which control can go from here, except those of a
+    /// new thread; a call returns.
     pub fn successors(&self) -> Vec<usize> {
         match self {
             Kind::Skip { next }

@@ -1,5 +1,5 @@
-//! Functions to control-flow graph: every call gets its own copy of the callee (reference 2.5),
-//! only where control can reach it; calls that return alike share one (`returns`).
+//! Functions to control-flow graph: every reachable call gets its own copy of the callee (reference
+//! 2.5), except that calls that return alike share one (`returns`).
 
 use std::collections::HashMap;
 
@@ -10,13 +10,14 @@ use super::program::{
 };
 use crate::source::{Diagnostic, LineIndex};
 
-/// More points than this are refused: nested calls multiply.
+/// Maximum number of points: nested calls multiply them.
 const MOST_POINTS: usize = 1 << 20;
 
-/// A statement with `$` keeps what its bystanders read in the bits of one `u64`.
+/// Maximum number of values of the active thread that the bystanders of a statement with `$` read:
+/// they are the bits of one `u64`.
 const MOST_READS: usize = 64;
 
-/// Builds the graph, or says why it cannot be built: recursion, or too many copies.
+/// Builds the graph, or returns why it cannot be built: recursion, or too many copies.
 ///
 /// `exact_copies`: see [`super::Options`].
 pub fn inline(resolved: &Resolved, text: &str, exact_copies: bool) -> Result<Program, Diagnostic> {
@@ -47,7 +48,7 @@ pub fn inline(resolved: &Resolved, text: &str, exact_copies: bool) -> Result<Pro
     Ok(program)
 }
 
-/// The graph of calls, not of `start_thread f()`, must be acyclic in what `main` reaches.
+/// Refuses recursion: the calls that `main` reaches, `start_thread f()` aside, must be acyclic.
 fn reject_recursion(resolved: &Resolved, text: &str) -> Result<(), Diagnostic> {
     let callees = |f: usize, spawned: bool| {
         resolved.functions[f].nodes.iter().filter_map(move |n| match n.kind {
@@ -105,7 +106,7 @@ struct Inliner<'a> {
     roots: HashMap<usize, usize>,
     /// Called instances by caller and site of the call.
     called: HashMap<(usize, usize), usize>,
-    /// Edges that clear all slots from here on, once the number of slots is known.
+    /// Edges that clear all slots from this one on, once the number of slots is known.
     clears: Vec<(u32, usize)>,
 }
 
@@ -275,7 +276,8 @@ impl<'a> Inliner<'a> {
         }
     }
 
-    /// Executing the statement without its check is a violation, and does not happen.
+    /// Adds a check to a point: executing the statement where it does not hold is a violation, and
+    /// has no successor.
     fn check(&mut self, at: u32, check: Expr) {
         let point = &mut self.program.points[at as usize];
         for &e in &point.edges {
@@ -317,7 +319,8 @@ impl<'a> Inliner<'a> {
         self.edge(at, Some(to), effect, EdgeKind::Plain);
     }
 
-    /// A started function keeps nothing of its parent but the thread-local variables.
+    /// Adds the edge into a started function, which keeps only the thread-local variables of its
+    /// parent.
     fn tail_call(&mut self, at: u32, scope: &Scope, callee: usize, arguments: &[Expr<Ref>]) {
         let inner = self.root(callee);
         let base = self.program.instances[inner].base;
@@ -327,7 +330,7 @@ impl<'a> Inliner<'a> {
         self.clears.push((id, base + self.resolved.functions[callee].variables.len()));
     }
 
-    /// Parameters get the arguments, locals their initial values.
+    /// Returns the assignments on entry: parameters get the arguments, locals their initial values.
     fn enter(&self, scope: &Scope, base: usize, callee: usize, arguments: &[Expr<Ref>]) -> Vec<(Var, Expr)> {
         let variables = &self.resolved.functions[callee].variables;
         let given = arguments.iter().map(|e| e.map(&mut |r| scope.var(r, &[], &[])));
@@ -362,7 +365,7 @@ impl<'a> Inliner<'a> {
         }
         let (mut effect, kind) = outer_scope.constrained(&names, assigns, Vec::new(), constraints);
         self.program.points[at as usize].reads.extend(&outer.nodes[node].reads_at_return);
-        // The frame is gone: its slots go back to 0.
+        // The frame is popped: its slots become 0.
         let base = self.program.instances[instance].base;
         let frame = base..base + function.variables.len();
         effect.assigns.extend(frame.map(|slot| (Var::Local(slot as u32), Expr::Const(false))));
@@ -372,7 +375,8 @@ impl<'a> Inliner<'a> {
     }
 }
 
-/// Started functions clear everything above their frame, now that it is known how much there is.
+/// Lets started functions clear everything above their frame, now that the number of slots is
+/// known.
 fn fill_slots(program: &mut Program, clears: &[(u32, usize)]) {
     for &(edge, from) in clears {
         let zero = (from..program.slots).map(|slot| (Var::Local(slot as u32), Expr::Const(false)));
@@ -403,7 +407,7 @@ fn info(function: &Function, lines: &LineIndex) -> FunctionInfo {
     }
 }
 
-/// What names mean in one instance.
+/// The meaning of names in one instance.
 struct Scope {
     base: usize,
     thread_locals: usize,
@@ -429,8 +433,8 @@ impl Scope {
         }
     }
 
-    /// `'x` is the new value if the statement assigns x, else the old one. `mine` and `theirs` are
-    /// what it assigns.
+    /// Returns the variable that a name refers to: `'x` is the new value if the statement assigns
+    /// x, else the old one. `mine` and `theirs` are the variables that it assigns.
     fn var(&self, r: &Ref, mine: &[Name], theirs: &[Name]) -> Expr {
         let assigned = |names: &[Name]| names.iter().position(|n| *n == r.name).map(|i| i as u32);
         Expr::Var(match (r.primed, assigned(mine), assigned(theirs)) {
@@ -441,7 +445,7 @@ impl Scope {
     }
 
     fn guard(&self, condition: &Expr<Ref>, value: bool) -> (Effect, EdgeKind) {
-        // For the active thread alone, another thread's variable may have any value.
+        // The guard of the active thread leaves another thread's variable open.
         let mine = condition.map(&mut |r| if r.name.is_other() { Expr::Any } else { self.var(r, &[], &[]) });
         let mut effect = Effect { guards: vec![(mine, value)], ..Effect::default() };
         if !condition.mentions(|r| r.name.is_other()) {
@@ -469,7 +473,8 @@ impl Scope {
         self.constrained(&names, values, theirs, constraints)
     }
 
-    /// `names` are the targets of `assigns`; `theirs` is what bystanders are assigned.
+    /// Returns the effect of a constrained assignment. `names` are the targets of `assigns`;
+    /// `theirs` are those of bystanders.
     fn constrained(
         &self,
         names: &[Name],
@@ -525,8 +530,8 @@ fn mark_read(es: &[Expr], read: &mut [bool], which: impl Fn(Var) -> Option<u32>)
     }
 }
 
-/// Everything of the active thread that the bystanders' part reads must be one value for all of
-/// them.
+/// Attaches the bystanders' part to an effect. Each variable of the active thread that it reads
+/// must have one value for all bystanders.
 fn attach(effect: &mut Effect, mut others: BystanderEffect) {
     let mut seen = Vec::new();
     {

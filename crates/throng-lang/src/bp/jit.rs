@@ -1,10 +1,10 @@
-//! A Boolean program as a [`Model`]: statements are executed when a step is asked for, in either
-//! direction, and nothing is ever built for a state that no search reaches (IJIT).
+//! A Boolean program as a [`Model`]: statements are executed when a step is requested, in either
+//! direction, and nothing is built for a state that no search reaches (IJIT).
 //!
 //! A shared state is the atomic flag and a mask per shared variable; a local state is a point and a
-//! mask per slot. The flag says whether some thread is inside an atomic section: then only a thread
-//! at an inside point moves, else only those outside (there is never more than one inside). That
-//! makes reference 2.12 a property of states, and engines need not know about it.
+//! mask per slot. The flag is set if some thread is inside an atomic section: then only a thread at
+//! an inside point moves, else only those outside (there is never more than one inside). Thus
+//! reference 2.12 is a property of states, and engines need not know about it.
 
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -21,11 +21,11 @@ use super::types::{Groups, grouped};
 use super::{Options, ast};
 use throng_model::problem::Initial;
 use throng_model::{
-    Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Over, Persist, Place,
-    Predecessors, SetStates, Shared, Step, Traits, Transfers,
+    Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Persist, Place,
+    Predecessors, SetStates, Shared, Step, StopCheck, Traits, Transfers,
 };
 
-/// A program, ready to be explored.
+/// A program that can be explored.
 #[derive(Debug)]
 pub struct Jit {
     pub(super) program: Program,
@@ -38,35 +38,35 @@ pub struct Jit {
     keep_ended: bool,
     /// Parents and children agree on all variables.
     pub(super) exact_copies: bool,
-    /// What to forget; none: nothing.
+    /// The values to forget, if any.
     forgotten: Option<Forgotten>,
     /// For each point, the slots that can still matter, where nothing is forgotten.
     live: OnceLock<Vec<Vec<bool>>>,
     blocking: OnceLock<Option<String>>,
-    /// A statement with more cases than are listed, if one was met.
+    /// A message about a statement with more cases than were listed, if there was one.
     pub(super) gave_up: OnceLock<String>,
     pub(super) patience: Patience,
     fates: Mutex<Fates>,
 }
 
-/// What becomes of bystanders in passive statements, by all of the step that they can see: where it
-/// is, what it read, what it left.
+/// The next states of bystanders of passive statements, by the parts of the step that matter to
+/// them: its edge, its choice, the states that it leads to.
 type Fates = FxHashMap<(Edge, u64, Shared, Option<Local>, Local), Vec<Option<Local>>>;
 
-/// So many are kept; then they are found anew. Checking a set of configurations asks for the same
-/// ones again and again.
+/// Maximum number of entries of the cache of fates, which is emptied when it is full. Checking a
+/// set of configurations asks for the same ones again and again.
 const MOST_FATES: usize = 1 << 16;
 
-/// What can never be observed again (see [`live`]).
+/// Values that can never be observed again (see [`live`]).
 #[derive(Debug)]
 struct Forgotten {
     /// For each point, the slots that can still matter.
     live: Vec<Vec<bool>>,
-    /// For each edge, the assignments that do not.
+    /// For each edge, the assignments whose value cannot.
     faint: Vec<Vec<bool>>,
 }
 
-/// Edges by what they lead to.
+/// Edges by their effect.
 #[derive(Debug, Default)]
 struct Index {
     /// Edges to each point.
@@ -77,7 +77,7 @@ struct Index {
     woken: Vec<Vec<u32>>,
     /// All wait points.
     waits: Vec<u32>,
-    /// Edges by how they concern others.
+    /// Edges that wake other threads.
     wakers: Vec<u32>,
     passive: Vec<u32>,
     /// Edges that assign a shared variable or enter or leave an atomic section.
@@ -123,7 +123,7 @@ impl Index {
 }
 
 impl Jit {
-    /// A model of the program.
+    /// Creates a model of the program.
     pub fn new(program: Program, tree: ast::Program, options: &Options) -> Jit {
         let forgotten = (!options.exact_copies && !options.keep_dead).then(|| {
             let live = live::live_slots(&program, &[]);
@@ -147,17 +147,18 @@ impl Jit {
         }
     }
 
-    /// The control-flow graph.
+    /// Returns the control-flow graph.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// What was written.
+    /// Returns the syntax tree.
     pub fn tree(&self) -> &ast::Program {
         &self.tree
     }
 
-    /// Threads at the entry of `main`: exactly so many, or any number.
+    /// Returns the initial configurations with this many threads at the entry of `main`, or any
+    /// number.
     pub fn initial(&self, threads: Option<u32>) -> Initial {
         let masks: Cube = self.program.shared.iter().map(|v| v.initial).collect();
         let start = Local(self.local.encode(self.program.entry, &self.program.initial_slots()));
@@ -180,7 +181,7 @@ impl Jit {
         Shared(self.shared.encode(inside.into(), masks))
     }
 
-    /// Remembers that not all cases of a statement were listed.
+    /// Records that not all cases of a statement were listed, unless `complete`.
     pub(super) fn note(&self, complete: bool, point: u32) {
         if !complete {
             let info = self.program.info(point);
@@ -197,8 +198,8 @@ impl Jit {
         self.fates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether everything was listed so far. Once a statement or a target had too many cases, no
-    /// list counts as complete.
+    /// Returns an error if some list was incomplete. Once a statement or a target had too many
+    /// cases, no later list counts as complete.
     fn complete(&self) -> Result<(), Incomplete> {
         self.gave_up.get().map_or(Ok(()), |why| Err(Incomplete(why.clone())))
     }
@@ -216,7 +217,7 @@ impl Jit {
         point.is_some_and(|p| self.program.points[p as usize].inside)
     }
 
-    /// Values after the step: `before`, with what the edge assigns replaced.
+    /// Returns the values after the step: those before, with the assigned ones replaced.
     fn after(&self, edge: u32, env: &Env) -> (Cube, Cube) {
         let (mut shared, mut local) = (env.shared.clone(), env.local.clone());
         for ((place, _), &new) in self.program.edges[edge as usize].effect.assigns.iter().zip(&env.new) {
@@ -229,12 +230,12 @@ impl Jit {
         (shared, local)
     }
 
-    /// The points at which a thread waits.
+    /// Returns the points at which a thread waits.
     pub(super) fn waits(&self) -> &[u32] {
         &self.index.waits
     }
 
-    /// Leaves open what a thread at `point` will never need.
+    /// Leaves the dead variables of a thread at `point` open.
     pub(super) fn forget(&self, point: u32, slots: &mut Cube) {
         if let Some(Forgotten { live, .. }) = &self.forgotten {
             self.open(point, slots, live);
@@ -250,13 +251,13 @@ impl Jit {
         }
     }
 
-    /// The step that a solution stands for, from the given states; with the values of what does not
-    /// matter only if `in_full`.
+    /// Returns the step of a solution, from the given states; with the values of dead variables
+    /// only if `in_full`.
     fn step(&self, id: u32, env: &Env, from: Shared, take: Local, in_full: bool) -> Step {
         let edge = &self.program.edges[id as usize];
         let (shared, mut local) = self.after(id, env);
         let mut copied = env.local.clone();
-        // Bystanders read the new values off the step.
+        // Bystanders read the new values in the step.
         if !in_full && edge.effect.others.is_none() {
             edge.to.into_iter().for_each(|to| self.forget(to, &mut local));
             edge.child.into_iter().for_each(|child| self.forget(child, &mut copied));
@@ -306,8 +307,8 @@ impl Jit {
         out.extend(steps);
     }
 
-    /// Appends the steps of an edge that end within the given values, the local ones at a point;
-    /// `flag` must fit where the edge leads.
+    /// Appends the steps of an edge that end within the given values; `local` belongs to a point,
+    /// and `flag` must fit the point to which the edge leads.
     fn backward(
         &self,
         id: u32,
@@ -348,14 +349,15 @@ impl Jit {
         }
     }
 
-    /// As [`Jit::backward`], wherever the active thread ends.
+    /// Like [`Jit::backward`], for any point and values of the active thread after the step.
     fn backward_anywhere(&self, id: u32, flag: bool, shared: &Cube, out: &mut IndexSet<Step, FxBuildHasher>) {
         let edge = &self.program.edges[id as usize];
         let local = self.program.free_slots(edge.to.unwrap_or(edge.from));
         self.backward(id, flag, shared, (edge.to, &local), out);
     }
 
-    /// The values that the bystanders' part of a step reads, from the step's states and its choice.
+    /// Returns the values that the bystanders' part of a step reads, from the step's states and its
+    /// choice.
     pub(super) fn active_env(&self, step: &Step, others: &BystanderEffect) -> Env {
         let effect = &self.program.edges[step.edge.0 as usize].effect;
         let mut env = Env { shared: self.free_shared(), ..Env::default() };
@@ -382,8 +384,8 @@ impl Jit {
         env
     }
 
-    /// Which slots of a thread at `l` a passive step sees, its point and its slots; `None` if it
-    /// takes no part.
+    /// Returns the slots of a thread at `l` that a passive step accesses, its point and its values;
+    /// `None` if it does not take part.
     pub(super) fn taking_part(&self, others: &BystanderEffect, l: Local) -> Option<(Vec<usize>, u32, Cube)> {
         let (point, slots) = self.local.decode(l.0);
         if self.is_ended(point) {
@@ -396,8 +398,8 @@ impl Jit {
         self.program.edges[step.edge.0 as usize].effect.others.as_deref()
     }
 
-    /// Where some bystander would have no way to take part in an edge, if anywhere. Checks every
-    /// value of the variables that the statement mentions, whether reachable or not.
+    /// Returns whether some bystander might be unable to take part in an edge. Checks every value
+    /// of the variables that the statement mentions, reachable or not.
     fn blocks(&self, id: u32) -> bool {
         const MOST: usize = 1 << 14;
         let edge = &self.program.edges[id as usize];
@@ -723,7 +725,7 @@ impl SetStates for Jit {
     fn forget(&self, l: Local) -> Local {
         let live = self.live.get_or_init(|| live::live_slots(&self.program, &[]));
         let (point, mut slots) = self.local.decode(l.0);
-        // A thread that has ended is at no point of the program.
+        // A thread that has ended is not at a point of the program.
         if live.get(point as usize).is_none() {
             return l;
         }
@@ -777,8 +779,8 @@ impl SetStates for Jit {
         self.complete()
     }
 
-    fn obey(&self, over: Option<Over>) {
-        self.patience.obey(over);
+    fn set_stop_check(&self, check: Option<StopCheck>) {
+        self.patience.set_stop_check(check);
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -807,7 +809,7 @@ impl Persist for Jit {
     }
 
     fn import_states(&self, mut bytes: &[u8]) -> bool {
-        // One point more: where threads are that have ended.
+        // One more than the program has: ended threads have a point of their own.
         let points = self.program.points.len() as u32 + 1;
         self.shared.import_states(2, self.program.shared.len(), &mut bytes)
             && self.local.import_states(points, self.program.slots, &mut bytes)
@@ -887,7 +889,7 @@ impl Describe for Jit {
 }
 
 impl Jit {
-    /// The variables of a local state; bits that belong together by `groups` are one value.
+    /// Returns the variables of a local state; the bits of a group are one value.
     fn values_of(&self, l: Local, groups: &Groups) -> Vec<(String, String)> {
         let (point, slots) = self.local.decode(l.0);
         if self.is_ended(point) {
@@ -928,7 +930,7 @@ fn place(info: &super::program::NodeInfo, function: String) -> Place {
     }
 }
 
-/// The beginning of a long text.
+/// Shortens a long text.
 fn cut(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }

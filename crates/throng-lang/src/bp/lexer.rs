@@ -1,14 +1,14 @@
 //! Text to tokens.
 //!
-//! The lexer hands out one token at a time and keeps no list of them, so that a huge file costs no
-//! more memory than its tree. Tokens are kinds and spans; the parser looks at the text where the
+//! The lexer returns one token at a time and keeps no list of them, so that a huge file takes no
+//! more memory than its tree. Tokens are kinds and spans; the parser reads the text where the
 //! spelling matters. Some keywords are contextual (`atomic`, `wait`, `print`, ...): those are plain
 //! identifiers here, and only the reserved words, which can never be names, have kinds of their
 //! own.
 //!
-//! Two things need memory of the neighbourhood. `{x==1}` is one identifier, braces included, unless
-//! the word `atomic` stands before it. And a comment `// file F line N function G`, as SATABS
-//! writes it before a statement, is kept with its place until the parser asks for it.
+//! Two constructs depend on context. `{x==1}` is one identifier, braces included, unless the word
+//! `atomic` precedes it. And a comment `// file F line N function G`, as SATABS writes it before a
+//! statement, is kept with its place until the parser asks for it.
 
 use std::collections::VecDeque;
 
@@ -131,13 +131,13 @@ pub enum Tok {
     AtMost,
     AtLeast,
     Prime,
-    /// Characters that start no token; the lexer has already complained.
+    /// Characters that start no token; the lexer has already reported them.
     Junk,
     Eof,
 }
 
 impl Tok {
-    /// How a message names this kind.
+    /// Returns the name of this kind in messages.
     pub fn symbol(self) -> &'static str {
         use Tok::*;
         match self {
@@ -205,18 +205,18 @@ impl Tok {
         }
     }
 
-    /// Whether this is a reserved word, which can never be a name.
+    /// Returns whether this is a reserved word, which can never be a name.
     pub fn is_reserved(self) -> bool {
         word(self.symbol().trim_matches('`')) != Tok::Ident
     }
 }
 
-/// A kind and its place.
+/// A kind and its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     /// What it is.
     pub tok: Tok,
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
 }
 
@@ -224,22 +224,22 @@ pub struct Token {
 pub struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    /// Whether the last token was the word `atomic`, or the name behind `enum`: then `{` opens a
-    /// block and no name.
+    /// True if the last token was the word `atomic`, or the name after `enum`: then `{` opens a
+    /// block, not a name.
     before_block: bool,
-    /// Whether the last token was the word `enum`.
+    /// True if the last token was the word `enum`.
     after_enum: bool,
     /// No braced name starts before this place: otherwise `{{{{…` would be scanned to its end at
     /// every brace.
     no_braced_name_before: usize,
-    /// Complaints about characters, in text order.
+    /// Diagnostics about characters, in text order.
     pub diagnostics: Vec<Diagnostic>,
     /// Locations named by comments and the places of these comments, in text order.
     pub origins: VecDeque<(u32, Origin)>,
 }
 
 impl<'t> Lexer<'t> {
-    /// Starts at the beginning of the text; a byte-order mark is passed over.
+    /// Creates a lexer at the beginning of the text; a byte-order mark is skipped.
     pub fn new(text: &'t str) -> Lexer<'t> {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Lexer {
@@ -253,12 +253,12 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Forgets the rest of the text: from now on there is only [`Tok::Eof`].
+    /// Drops the rest of the text: every further token is [`Tok::Eof`].
     pub fn stop(&mut self) {
         self.at = self.text.len();
     }
 
-    /// The next token; [`Tok::Eof`] for ever at the end.
+    /// Returns the next token; at the end always [`Tok::Eof`].
     pub fn token(&mut self) -> Token {
         self.blanks_and_comments();
         let start = self.at;
@@ -343,7 +343,7 @@ impl<'t> Lexer<'t> {
         word(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Passes over `{x==1}` if that is what stands here.
+    /// Skips a braced name such as `{x==1}`; returns whether there was one.
     fn braced_name(&mut self) -> bool {
         if self.before_block || self.at < self.no_braced_name_before {
             return false;
@@ -361,7 +361,7 @@ impl<'t> Lexer<'t> {
         false
     }
 
-    /// One diagnostic for a run of characters that start no token.
+    /// Reports a run of characters that start no token, in one diagnostic.
     fn junk(&mut self) -> Tok {
         let start = self.at;
         self.at += 1;
@@ -394,7 +394,7 @@ fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
 }
 
-/// Whether the text continues with a character that starts no token, blank or comment.
+/// Returns whether the text continues with a character that starts no token, blank or comment.
 fn is_junk(rest: &[u8]) -> bool {
     match rest {
         [] | [b'/', b'/' | b'*', ..] => false,
@@ -413,7 +413,7 @@ fn junk_hint(run: &str) -> Option<&'static str> {
     }
 }
 
-/// The kind of a word.
+/// Returns the kind of a word.
 fn word(text: &str) -> Tok {
     match text {
         "_" => Tok::Underscore,
@@ -449,7 +449,7 @@ fn word(text: &str) -> Tok {
     }
 }
 
-/// The sign at the start of `rest` and its length; the longest one counts.
+/// Returns the longest sign at the start of `rest` and its length.
 fn sign(rest: &[u8]) -> Option<(Tok, usize)> {
     Some(match rest {
         [b'<', b'=', b'>', ..] => (Tok::Iff, 3),
@@ -487,7 +487,8 @@ fn sign(rest: &[u8]) -> Option<(Tok, usize)> {
     })
 }
 
-/// Reads `// file F line N [column C] [function G]`. The file name may hold blanks, even ` line `.
+/// Reads `// file F line N [column C] [function G]`. The file name may contain blanks, even ` line
+/// `.
 fn origin(comment: &str) -> Option<Origin> {
     let text = comment.strip_prefix("//")?.trim().strip_prefix("file ")?;
     text.match_indices(" line ").take(8).find_map(|(at, separator)| {
@@ -511,7 +512,7 @@ fn line_and_function(text: &str) -> Option<(u32, Option<String>)> {
     Some((number, function.filter(|f| !f.is_empty())))
 }
 
-/// A number and what follows it after blanks.
+/// Splits a text into a number and what follows it after blanks.
 fn split_number(text: &str) -> Option<(u32, &str)> {
     let (number, rest) = text.split_once(' ').unwrap_or((text, ""));
     number.bytes().all(|b| b.is_ascii_digit()).then_some(())?;
@@ -553,7 +554,8 @@ mod tests {
         for word in CONTEXTUAL {
             assert_eq!(super::word(word), Tok::Ident, "{word}");
         }
-        // As many as `word` knows: every arm of its match is a list of string literals.
+        // The list has as many words as `word` knows: every arm of its match is a list of string
+        // literals.
         let source = include_str!("lexer.rs");
         let body = source.split("fn word(text: &str) -> Tok {").nth(1).expect("it exists");
         let body = body.split("_ => Tok::Ident").next().expect("its end");

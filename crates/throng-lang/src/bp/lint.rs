@@ -1,5 +1,5 @@
-//! What is worth a second look in a program that is correct as it stands: statements that do more
-//! at once than a processor does.
+//! Warnings about correct but suspicious programs: statements that do more in one step than a
+//! processor does.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub fn lint(program: &Program, source: &Source) -> Vec<Diagnostic> {
     found.into_iter().map(warning).collect()
 }
 
-/// The shared variables that an effect reads or writes, by the names that were declared.
+/// Adds the shared variables that an effect reads or writes, by their declared names.
 fn collect<'p>(program: &'p Program, effect: &Effect, used: &mut BTreeSet<&'p str>) {
     let mut see = |v: &Var| {
         if let Var::Shared(i) = v {
@@ -47,7 +47,7 @@ fn collect<'p>(program: &'p Program, effect: &Effect, used: &mut BTreeSet<&'p st
     effect.assigns.iter().for_each(|(target, _)| see(target));
 }
 
-/// The variable that a bit belongs to; of an array, the array.
+/// Returns the variable of a bit; of an array, the array.
 fn declared<'p>(program: &'p Program, bit: &'p str) -> &'p str {
     let group = program.groups.shared.iter().find(|group| group.bits.iter().any(|b| b == bit));
     group.map_or(bit, |group| group.name.split('[').next().unwrap_or(&group.name))

@@ -6,8 +6,8 @@
 //! [check](ast::Stmt::check) that says when it does not.
 //!
 //! Not every pattern of bits is a value of `0..4`. A variable that can have any bits, because it
-//! has no initial value or is assigned `*`, is *loose*: reading it gives the nearest value, so that
-//! every pattern stands for one and every value is possible.
+//! has no initial value or is assigned `*`, is *loose*: reading it yields the nearest value, so
+//! that every pattern means a value and every value is possible.
 
 mod expr;
 pub mod number;
@@ -21,28 +21,28 @@ use super::types::{Group, Groups, Type};
 use crate::source::{Diagnostic, Span};
 use number::{and, choose, constant, size};
 
-/// The most bits of a number.
+/// Maximum number of bits of a number.
 const MOST_BITS: u32 = 16;
 
-/// The most elements of an array.
+/// Maximum number of elements of an array.
 const MOST_ELEMENTS: i64 = 256;
 
-/// The most statements that all `for` loops together may become.
+/// Maximum number of statements that all `for` loops together may become.
 const MOST_STATEMENTS: usize = 1 << 16;
 
-/// The most nodes that the expressions of one statement may have.
+/// Maximum number of nodes in the expressions of one statement.
 const MOST_NODES: usize = 1 << 15;
 
-/// How deep these may nest.
+/// Maximum nesting of the expressions of one statement.
 const MOST_DEPTH: usize = 300;
 
 /// A variable and its type.
 #[derive(Clone, Debug)]
 struct Declared {
     ty: Type,
-    /// The number of elements, of an array.
+    /// The number of elements, if it is an array.
     length: Option<usize>,
-    /// Whether it can have bits that are no value of its type.
+    /// True if its bits may encode no value of its type.
     loose: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Globals {
     constants: HashMap<String, (i64, Option<Type>)>,
 }
 
-/// What a function takes and returns.
+/// The types of the parameters and results of a function.
 #[derive(Clone, Debug, Default)]
 struct Signature {
     parameters: Vec<Type>,
@@ -68,9 +68,9 @@ struct Signature {
 pub struct Lowered {
     /// Its tree.
     pub tree: ast::Program,
-    /// Which bits belong together.
+    /// The bits of each variable.
     pub groups: Groups,
-    /// What global names mean.
+    /// Constants, and types of variables.
     pub globals: Globals,
 }
 
@@ -89,8 +89,8 @@ pub fn lower(tree: &ast::Program) -> (Lowered, Vec<Diagnostic>) {
     (lowered, diagnostics)
 }
 
-/// Lowers a condition over global variables, and those of a function if there is one. An index that
-/// is not in its array makes it false.
+/// Lowers a condition over global variables, and those of a function if one is given. An index
+/// outside its array makes the condition false.
 pub fn lower_condition(e: &Expr, globals: &Globals, function: Option<&str>) -> Result<Expr> {
     let globals = globals.clone();
     let locals = function.and_then(|f| globals.locals.get(f)).cloned().unwrap_or_default();
@@ -110,13 +110,14 @@ struct Lowering {
     locals: HashMap<String, Declared>,
     /// The type of the results of the current function.
     results: Vec<Type>,
-    /// The variables of the `for` loops around.
+    /// The variables of the enclosing `for` loops and their values.
     loops: Vec<(String, i64)>,
     /// Names of variables that are assigned `*` or the result of a call somewhere.
     assigned_any: HashSet<String>,
     /// Names of functions that get a `*` as an argument somewhere.
     called_with_any: HashSet<String>,
-    /// What the conditions of the current statement read, the last one's last ([`Stmt::reads`]).
+    /// The variables that each condition of the current statement reads, in order
+    /// ([`Stmt::reads`]).
     reads: Vec<Vec<ast::Read>>,
     /// Statements made from `for` loops so far.
     made: usize,
@@ -186,7 +187,7 @@ impl Lowering {
         }
     }
 
-    /// Takes note of where bits can be any.
+    /// Records the variables whose bits can be arbitrary.
     fn note_any(&mut self, s: &Stmt) {
         let is_any = |e: &Expr| matches!(e.kind, ExprKind::Any);
         let base = |t: &Target| t.ident.name.trim_end_matches('$').to_string();
@@ -250,7 +251,7 @@ impl Lowering {
         }
     }
 
-    /// The bits of a declaration, their groups, and the types of its variables.
+    /// Returns the bits of a declaration, their groups, and the types of its variables.
     fn declaration(&mut self, decl: &ast::Decl) -> (ast::Decl, Vec<Group>, Vec<(String, Declared)>) {
         let (mut variables, mut groups, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for v in &decl.variables {
@@ -273,7 +274,7 @@ impl Lowering {
         (ast::Decl { variables, ..decl.clone() }, groups, types)
     }
 
-    /// The type of a declared variable and its initial value, which is of that type.
+    /// Returns the type of a declared variable and its initial value, which is of that type.
     fn declared(&mut self, v: &ast::DeclVar) -> Result<(Declared, Option<ast::Initial>)> {
         let ty = v.ty.as_ref().map_or(Ok(Type::Bool), |ty| self.ty(ty))?;
         let length = match &v.length {
@@ -303,7 +304,7 @@ impl Lowering {
 
     fn initial(&self, value: i64, of: Option<Type>, ty: &Type, span: Span) -> Result<ast::Initial> {
         if of.as_ref() != Some(ty) && (of.is_some() || matches!(ty, Type::Enum { .. })) {
-            return Err(error("E220", span, format!("the initial value is no value of {}", describe(ty))));
+            return Err(error("E220", span, format!("the initial value is not a value of {}", describe(ty))));
         }
         let (low, high) = ty.bounds();
         if !(low..=high).contains(&value) {
@@ -316,7 +317,7 @@ impl Lowering {
         })
     }
 
-    /// Bits have names that could be written: none may mean two things.
+    /// Refuses a name written in the program that is also the name of a bit.
     fn distinct_bits(&mut self, tree: &ast::Program) {
         let mut written: Vec<&Ident> =
             tree.globals.iter().flat_map(|d| &d.variables).map(|v| &v.name).collect();
@@ -366,7 +367,7 @@ impl Lowering {
             }
             self.locals.insert(name.name.clone(), declared);
         }
-        // Declarations count in the whole function.
+        // A declaration is in scope in the whole function.
         let mut declarations = Vec::new();
         each_stmt(&function.body, &mut |s| {
             if let StmtKind::Decl(d) = &s.kind {
@@ -424,7 +425,7 @@ impl Lowering {
         Ok(vec![lowered])
     }
 
-    /// A check is over what the thread itself knows before the step.
+    /// Refuses a check that is not over the thread's own values before the step.
     fn can_check(&self, check: &Expr, stmt: &Stmt) -> Result<()> {
         if !self.is_known(check) || matches!(stmt.kind, StmtKind::Enforce(_)) {
             let message = "whether this stays within its range or array cannot be checked";
@@ -434,7 +435,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Whether an expression of bits is over what the thread knows before the step.
+    /// Returns whether an expression of bits is over the thread's own values before the step.
     fn is_known(&self, e: &Expr) -> bool {
         let mut names = Vec::new();
         number::leaves(e, &mut names);
@@ -480,7 +481,7 @@ impl Lowering {
                 let message = format!("`for` gives more than {MOST_STATEMENTS} statements");
                 return Err(error("E227", stmt.span, message));
             }
-            // The other rounds have the same mistakes.
+            // The other rounds have the same errors.
             if self.diagnostics.len() > before {
                 break;
             }
@@ -617,13 +618,14 @@ impl Lowering {
             }
         }
         if places.is_empty() {
-            // Every index is out of bounds: only the check counts.
+            // Every index is out of bounds: only the check matters.
             places.push(Target::from(Ident { name: "_".into(), span: stmt.span }));
             new.push(constant(false, stmt.span));
         }
         let constrain = constrain.map(|c| self.boolean(c, whole)).transpose()?;
-        // A thread that waits for its constraint assigns nothing. What the new values will be
-        // cannot be said here if they do not fit.
+        // A thread that waits for its constraint assigns nothing, so the check applies only where
+        // the constraint is satisfiable. Conjuncts over new values cannot be used: those may not
+        // fit.
         let waits = conjuncts(constrain.as_ref()).into_iter().filter(|c| self.is_known(c)).cloned();
         let enabled = waits.fold(constant(true, stmt.span), and);
         *whole = and(whole.clone(), number::or(number::not(enabled), check.clone()));
@@ -697,7 +699,7 @@ impl Lowering {
         Ok(StmtKind::Call { targets: places, callee: callee.clone(), arguments })
     }
 
-    /// An `elsif` with a check becomes an `if` in an `else`, which can carry it.
+    /// Lowers an `if`; an `elsif` with a check becomes an `if` in an `else`, which can carry it.
     fn if_(
         &mut self,
         stmt: &Stmt,
@@ -737,7 +739,7 @@ impl Lowering {
 }
 
 impl Stmt {
-    /// All but what it does.
+    /// Returns a copy of the statement without its kind.
     fn clone_head(&self) -> Stmt {
         Stmt {
             labels: self.labels.clone(),
@@ -775,7 +777,7 @@ fn describe(ty: &Type) -> String {
     }
 }
 
-/// The names of the bits of a variable or an element.
+/// Returns the names of the bits of a variable or an element.
 fn element_bits(name: &str, index: Option<usize>, ty: &Type) -> Vec<String> {
     let base = index.map_or(name.to_string(), |k| format!("{name}.{k}"));
     match ty {

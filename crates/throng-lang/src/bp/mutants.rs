@@ -1,13 +1,12 @@
-//! What can be changed in a Boolean program: assertions, atomic sections, and conditions that
-//! threads wait for, which is how locks are written.
+//! Mutants of a Boolean program. Assertions, atomic sections, and conditions that threads wait for
+//! (locks are written that way) can be changed.
 
 use super::ast::{Expr, Program, Stmt, StmtKind};
 use super::parser::parse;
 use crate::mutant::{Change, Edit, Mutant};
 use crate::source::{Diagnostic, LineIndex, Span};
 
-/// The program with one thing changed, in all ways, in the order of the text; none if it cannot be
-/// read.
+/// Returns all mutants of a program, in the order of the text; none if it cannot be read.
 pub fn mutants(text: &str) -> Vec<Mutant> {
     let (tree, diagnostics) = parse(text);
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -67,8 +66,8 @@ impl Finder<'_> {
                 let open = self.text[s.span.range()]
                     .find('{')
                     .map_or(s.span.start as usize, |n| s.span.start as usize + n + 1);
-                // Another block: statements in it may or may not end with a semicolon, and so may a
-                // section.
+                // An `if` replaces the section: the last statement in it, and the section itself,
+                // may or may not end with a semicolon.
                 let ended = self.text[end.end as usize..].trim_start().starts_with(';');
                 let edits = vec![
                     replaced(Span::new(s.span.start as usize, open), "if (1) then ".into()),
@@ -97,8 +96,8 @@ fn replaced(span: Span, with: String) -> Edit {
     Edit { from: span.start as usize, to: span.end as usize, with }
 }
 
-/// Sections that begin and end somewhere: each begin with the ends before the next one. If some end
-/// has no begin, all are one.
+/// Pairs each `atomic_begin` with the `atomic_end`s before the next one. If some end has no begin,
+/// or some begin no end, all are one section.
 fn sections(begun: &[(Span, bool)]) -> Vec<Vec<Span>> {
     let mut found: Vec<Vec<Span>> = Vec::new();
     for &(span, begins) in begun {

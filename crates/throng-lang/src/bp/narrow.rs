@@ -1,8 +1,8 @@
 //! Narrowing a run over sets of states down to concrete values, one step at a time, back to front.
 //!
-//! A step of the model starts from a set of states; once we know into which part of its result the
-//! run must lead, these functions say from which part of the set that is possible. The same solver
-//! does it: both sides are known, in part.
+//! A step of the model starts from a set of states. Given the part of its result into which the run
+//! must lead, these functions return the part of the set from which that is possible. The same
+//! solver is used: both sides are known, in part.
 
 use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::jit::Jit;
@@ -53,7 +53,7 @@ impl Jit {
         if let Some(after) = &local_after {
             narrow_masks(&mut env.local, after, &kept_local)?;
         }
-        // A new thread has all of its parent's old variables.
+        // A new thread has a copy of its parent's old variables.
         if let Some(copied) = edge.child.zip(spawn).map(decode) {
             narrow_masks(&mut env.local, &copied, &vec![true; kept_local.len()])?;
         }
@@ -104,7 +104,7 @@ impl Jit {
     }
 }
 
-/// Keeps only what is in `by`, where `which` says so; `None` if nothing is left of some variable.
+/// Intersects the masks with `by`, where `which` is true; `None` if some mask becomes empty.
 fn narrow_masks(masks: &mut Cube, by: &Cube, which: &[bool]) -> Option<()> {
     for ((mask, by), which) in masks.iter_mut().zip(by).zip(which) {
         if *which {

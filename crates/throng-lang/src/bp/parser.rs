@@ -1,17 +1,17 @@
 //! Tokens to tree: recursive descent with error recovery.
 //!
 //! A method that cannot continue reports why and returns `Failed`; the statement list that called
-//! it skips to the next `;` or to the end of the block and continues. Three rules keep one mistake
-//! from looking like many: at most one error per place is reported, a missing `then` or `fi` is
-//! supplied instead of searched for, and a closing keyword is left to the block that it closes.
+//! it skips to the next `;` or to the end of the block and continues. Three rules limit follow-up
+//! errors: at most one error per place is reported, a missing `then` or `fi` is supplied instead of
+//! searched for, and a closing keyword is left to the block that it closes.
 //!
 //! Trees are consumed by recursive functions, here and in later stages, so their depth is limited
 //! on the way down (`depth`, which also counts parentheses) and on the way up (the height of
 //! expressions). Whatever the input, the parser neither panics nor overflows its stack, and its
 //! time is linear.
 //!
-//! This file holds the access to tokens, errors and recovery, and the outermost level; `stmt` and
-//! `expr` hold the rest of the grammar.
+//! This file has the access to tokens, errors and recovery, and the outermost level; `stmt` and
+//! `expr` have the rest of the grammar.
 
 mod expr;
 mod stmt;
@@ -26,26 +26,27 @@ use crate::bp::lexer::{Lexer, Tok, Token};
 use crate::patience::Patience;
 use crate::source::{Diagnostic, Span};
 
-/// How deep statements and expressions together may nest in the tree.
+/// Maximum nesting of statements and expressions together in the tree.
 pub const MAX_NESTING: usize = 200;
 
-/// How deep the parser may recurse. A tree as deep as allowed can be written with one pair of
-/// parentheses around every part of it, hence the factor.
+/// Maximum depth of the parser's recursion. A tree as deep as allowed can be written with one pair
+/// of parentheses around every part of it, hence the factor.
 const MAX_RECURSION: usize = 2 * MAX_NESTING + 10;
 
-/// After so many errors the rest of the file is not read; more warnings than this are only counted.
+/// Maximum number of errors, after which the rest of the file is not read, and of warnings, which
+/// are only counted from then on.
 const MAX_MESSAGES: usize = 20;
 
-/// The most values that a function may return.
+/// Maximum number of values that a function may return.
 const MAX_RESULTS: u32 = 1024;
 
-/// Reads a Boolean program. The tree is complete if no diagnostic is an error; otherwise it holds
-/// what was understood. Diagnostics come in text order.
+/// Reads a Boolean program. The tree is complete if no diagnostic is an error; otherwise it
+/// contains the parts that could be parsed. Diagnostics come in text order.
 pub fn parse(text: &str) -> (Program, Vec<Diagnostic>) {
     parse_within(text, &Patience::default())
 }
 
-/// The same as long as there is patience: what comes then is left out.
+/// Like [`parse`], but omits the rest of the text once the patience is over.
 pub fn parse_within(text: &str, patience: &Patience) -> (Program, Vec<Diagnostic>) {
     if u32::try_from(text.len()).is_err() {
         return (Program::default(), vec![Diagnostic::whole("E100", "the file is larger than 4 GiB")]);
@@ -54,7 +55,7 @@ pub fn parse_within(text: &str, patience: &Patience) -> (Program, Vec<Diagnostic
     let mut program = parser.program();
     program.extended = parser.extended;
     if parser.extended {
-        // Other tools do not read this program at all.
+        // These two warnings concern other tools, which do not read extended programs at all.
         parser.diagnostics.retain(|d| !matches!(d.code, "W101" | "W102"));
     }
     (program, parser.finish())
@@ -66,7 +67,7 @@ struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-/// What a closing keyword can close.
+/// A construct that a closing keyword can close.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
     Function,
@@ -79,23 +80,23 @@ struct Parser<'t> {
     text: &'t str,
     lexer: Lexer<'t>,
     patience: Patience,
-    /// The current token and the two after it: no decision needs more.
+    /// The current token and the two after it; no decision needs more.
     ahead: [Token; 3],
     previous: Token,
     /// Blocks around the current token, outermost first.
     open: Vec<Block>,
-    /// How many statements surround the current token.
+    /// Number of statements around the current token.
     statements: usize,
-    /// How deep the parser has recursed.
+    /// Depth of the parser's recursion.
     depth: usize,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
-    /// Where the last error was, to report no second one there.
+    /// The place of the last error, where no second one is reported.
     last_error: Option<u32>,
-    /// Whether the rest of the file is given up.
+    /// True if the rest of the file is not parsed.
     stopped: bool,
-    /// Whether there was something that older programs do not have: a type, a constant, a number.
+    /// True if the program uses an extension: a type, a constant, a number.
     extended: bool,
 }
 
@@ -156,7 +157,7 @@ impl<'t> Parser<'t> {
         self.text.get(span.range()).unwrap_or_default()
     }
 
-    /// The spelling of the current token.
+    /// Returns the spelling of the current token.
     fn word(&self) -> &'t str {
         self.text_of(self.span())
     }
@@ -165,7 +166,7 @@ impl<'t> Parser<'t> {
         self.tok() == tok
     }
 
-    /// Whether the current token is this contextual keyword, which is a name elsewhere.
+    /// Returns whether the current token is this contextual keyword, which is a name elsewhere.
     fn at_word(&self, word: &str) -> bool {
         self.at(Tok::Ident) && self.word() == word
     }
@@ -208,7 +209,7 @@ impl<'t> Parser<'t> {
         Ident { name: self.text_of(token.span).to_string(), span: token.span }
     }
 
-    /// A name of something that is declared.
+    /// Parses the name of something that is declared.
     fn name(&mut self, what: &str) -> Parsed<Ident> {
         if self.at(Tok::Ident) {
             return Ok(self.ident());
@@ -244,8 +245,7 @@ impl<'t> Parser<'t> {
         Failed
     }
 
-    /// Reports and gives up the rest of the file: what follows would only produce misleading
-    /// errors.
+    /// Reports an error and skips the rest of the file, which would only produce misleading errors.
     fn fatal(&mut self, diagnostic: Diagnostic) -> Failed {
         self.report(diagnostic);
         self.stop();
@@ -267,12 +267,12 @@ impl<'t> Parser<'t> {
         Diagnostic::error("E110", self.span(), message).label(format!("expected {expected}"))
     }
 
-    /// Says what should have stood here.
+    /// Reports what was expected here.
     fn unexpected(&mut self, expected: &str) -> Failed {
         self.unexpected_hint(expected, None)
     }
 
-    /// Says what should have stood here. The lexer has already complained about junk.
+    /// Reports what was expected here, unless the lexer has already reported junk.
     fn unexpected_hint(&mut self, expected: &str, hint: Option<String>) -> Failed {
         match self.tok() {
             Tok::Junk => Failed,
@@ -280,8 +280,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `{` where a word was expected: this is not a Boolean program, and more errors would not
-    /// help.
+    /// Reports `{` where a word was expected: this is not a Boolean program, and further errors
+    /// would not help.
     fn refuse_brace(&mut self, expected: &str, hint: &str) -> Failed {
         let error = Diagnostic::error("E128", self.span(), "braces do not enclose statements here");
         self.fatal(error.label(format!("expected {expected}")).hint(hint))
@@ -306,7 +306,7 @@ impl<'t> Parser<'t> {
         )
     }
 
-    /// The line of a place, counted from 1.
+    /// Returns the line of a place, counted from 1.
     fn line_of(&self, span: Span) -> usize {
         let before = self.text.as_bytes().get(..span.start as usize).unwrap_or_default();
         before.iter().filter(|&&b| b == b'\n').count() + 1
@@ -314,7 +314,7 @@ impl<'t> Parser<'t> {
 
     // ---- comments
 
-    /// The location named by the last comment before this place.
+    /// Returns the location named by the last comment before this place.
     fn take_origin(&mut self, before: u32) -> Option<Origin> {
         let mut last = None;
         while self.lexer.origins.front().is_some_and(|(at, _)| *at < before) {
@@ -354,8 +354,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Skips to something that surely starts a declaration or a function. Always makes progress,
-    /// because the error was either at a token that starts neither, or behind one that does.
+    /// Skips to a token that surely starts a declaration or a function. Always makes progress,
+    /// because the error was either at a token that starts neither, or after one that does.
     fn next_global(&mut self) -> Parsed<()> {
         while !(matches!(self.tok(), Tok::Decl | Tok::Void | Tok::Bool | Tok::Eof)
             || self.at_dfs()
@@ -375,7 +375,8 @@ impl<'t> Parser<'t> {
         self.at_word("enum") && self.next_tok() == Tok::Ident && self.ahead[2].tok == Tok::LBrace
     }
 
-    /// Whether a function whose results have types starts here: `u3 f(`, `0..3 f(`, `u3, bool f(`.
+    /// Returns whether a function whose results have types starts here: `u3 f(`, `0..3 f(`, `u3,
+    /// bool f(`.
     fn at_typed_function(&self) -> bool {
         match self.tok() {
             Tok::Ident => match self.next_tok() {
@@ -387,7 +388,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `const N = 4`
+    /// Parses `const N = 4`.
     fn constant(&mut self) -> Parsed<Constant> {
         self.extended = true;
         self.bump();
@@ -396,7 +397,7 @@ impl<'t> Parser<'t> {
         Ok(Constant { name, value: self.expr()? })
     }
 
-    /// `enum phase { idle, trying }`
+    /// Parses `enum phase { idle, trying }`.
     fn enumeration(&mut self) -> Parsed<Enumeration> {
         self.extended = true;
         self.bump();
@@ -407,7 +408,7 @@ impl<'t> Parser<'t> {
         Ok(Enumeration { name, values })
     }
 
-    /// `bool`, `0..7`, `u3` or the name of an enumeration
+    /// Parses `bool`, `0..7`, `u3` or the name of an enumeration.
     fn type_(&mut self) -> Parsed<Type> {
         self.extended = true;
         if self.accept(Tok::Bool).is_some() {
@@ -429,7 +430,7 @@ impl<'t> Parser<'t> {
         self.at_word("dfs") && matches!(self.next_tok(), Tok::Void | Tok::Bool)
     }
 
-    /// Whether a function starts here, perhaps without its type.
+    /// Returns whether a function starts here, perhaps without its type.
     fn at_function(&self) -> bool {
         let typed = matches!(self.tok(), Tok::Void | Tok::Bool) || self.at_dfs();
         typed || (self.at(Tok::Ident) && self.next_tok() == Tok::LParen)
@@ -441,7 +442,7 @@ impl<'t> Parser<'t> {
         self.unexpected_hint("`decl` or a function", hint)
     }
 
-    /// Complains about `int x` if that stands here, and says whether a function follows the type.
+    /// Reports a C declaration such as `int x`, and returns whether a function follows the type.
     fn refuse_c_type(&mut self) -> bool {
         const TYPES: [&str; 8] = ["int", "char", "unsigned", "long", "short", "_Bool", "boolean", "static"];
         if !(self.at(Tok::Ident) && TYPES.contains(&self.word()) && self.next_tok() == Tok::Ident) {
@@ -466,7 +467,7 @@ impl<'t> Parser<'t> {
 
     // ---- declarations
 
-    /// `decl [thread_local] x, y := 0`
+    /// Parses `decl [thread_local] x, y := 0`.
     fn declaration(&mut self) -> Parsed<Decl> {
         let start = self.bump().span;
         let thread_local = self.at_word("thread_local") && self.next_tok() == Tok::Ident;
@@ -506,7 +507,7 @@ impl<'t> Parser<'t> {
         Ok(DeclVar { name, length, ty, initial })
     }
 
-    /// Complains about `=`, and takes it for `:=`.
+    /// Reports `=` and reads it as `:=`.
     fn equal_for_becomes(&mut self) {
         let error = Diagnostic::error("E116", self.span(), "`=` compares, it does not assign");
         self.report(error.label("expected `:=`").hint("write `:=` to assign"));
@@ -559,7 +560,7 @@ impl<'t> Parser<'t> {
         Ok(Function { dfs, body, span, end, ..head? })
     }
 
-    /// Type, name and parameters.
+    /// Parses the type, name and parameters of a function.
     fn head(&mut self) -> Parsed<Function> {
         let (results, result_types) = self.result_type()?;
         let name = self.name("the name of a function")?;
@@ -605,7 +606,7 @@ impl<'t> Parser<'t> {
         Ok((name, ty))
     }
 
-    /// `void`, `bool`, `bool<n>`, types one by one, or nothing, which is `void`.
+    /// Parses `void`, `bool`, `bool<n>`, types one by one, or nothing, which is `void`.
     fn result_type(&mut self) -> Parsed<(u32, Vec<Type>)> {
         match (self.tok(), self.next_tok()) {
             (Tok::Void, _) => {
@@ -616,7 +617,7 @@ impl<'t> Parser<'t> {
                 self.bump();
                 Ok((self.width()?, Vec::new()))
             }
-            // The papers' programs leave the type of `main` out.
+            // The papers' programs omit the type of `main`.
             (Tok::Ident, Tok::LParen) => Ok((0, Vec::new())),
             _ if self.at(Tok::Bool) || self.at_typed_function() => {
                 let types = self.comma_list(Self::type_)?;
@@ -626,7 +627,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `<n>` after `bool`, if it is there.
+    /// Parses an optional `<n>` after `bool`.
     fn width(&mut self) -> Parsed<u32> {
         if self.accept(Tok::Less).is_none() {
             return Ok(1);
@@ -634,7 +635,7 @@ impl<'t> Parser<'t> {
         if !self.at(Tok::Int) {
             return Err(self.unexpected("the number of results"));
         }
-        // A number that fits no `u32` is certainly beyond the limit.
+        // A number that does not fit into a `u32` exceeds the limit, too.
         let width = self.word().parse().unwrap_or(u32::MAX);
         if !(1..=MAX_RESULTS).contains(&width) {
             let message = format!("a function returns between 1 and {MAX_RESULTS} values");
@@ -645,7 +646,7 @@ impl<'t> Parser<'t> {
         Ok(width)
     }
 
-    /// After a mistake in a head: skips to the body, but not beyond the next declaration or
+    /// Recovers from an error in a head: skips to the body, but not beyond the next declaration or
     /// function.
     fn skip_to_body(&mut self) {
         while !matches!(self.tok(), Tok::Begin | Tok::LBrace | Tok::Semi | Tok::Decl | Tok::End | Tok::Eof) {
@@ -664,7 +665,7 @@ impl<'t> Parser<'t> {
         self.unexpected_hint("`begin`", hint)
     }
 
-    /// The statements of a block, up to its closing keyword.
+    /// Parses the statements of a block, up to its closing keyword.
     fn block(&mut self, block: Block) -> Vec<Stmt> {
         self.take_origin(self.previous.span.end); // comments outside belong to no statement inside
         self.open.push(block);
@@ -674,7 +675,7 @@ impl<'t> Parser<'t> {
         statements
     }
 
-    /// The keyword that closes a block just left; supplies it if it is missing.
+    /// Expects the keyword that closes a block; supplies it if it is missing.
     fn close(&mut self, closer: Tok, opener: Span, opening: Tok) -> Span {
         if let Some(token) = self.accept(closer) {
             return token.span;
@@ -690,7 +691,7 @@ impl<'t> Parser<'t> {
         self.previous.span
     }
 
-    /// Whether there is a closing keyword here that closes nothing.
+    /// Returns whether the current token is a closing keyword that closes nothing.
     fn stray_closer(&self) -> bool {
         let opener = match self.tok() {
             Tok::End => Block::Function,
@@ -703,14 +704,14 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// `decl a, b : 0..3` looks as if both had the type.
+/// Returns the error about `decl a, b : 0..3`, which looks as if both had the type.
 fn untyped_beside_typed(name: &Ident) -> Diagnostic {
     let message = format!("`{}` has no type, but another one beside it has", name.name);
     Diagnostic::error("E129", name.span, message)
         .hint(format!("write a type for each, as in `{} : bool`", name.name))
 }
 
-/// Enough of a word for a message.
+/// Shortens a word for a message.
 fn shortened(word: &str) -> String {
     const LONGEST: usize = 40;
     match word.char_indices().nth(LONGEST) {

@@ -1,4 +1,4 @@
-//! Statements about variables of other threads that not all of these threads have.
+//! A check for statements about variables of other threads that only some of these threads have.
 //!
 //! `x$` of a local variable is about the threads with an activation of its function, `x$` of a
 //! thread-local one about all (reference 2.13). A statement about both would have two meanings at
@@ -9,7 +9,7 @@ use super::function::Resolved;
 use super::program::{BystanderEffect, Program};
 use crate::source::Diagnostic;
 
-/// Refuses statements of which it is unclear which threads they are about.
+/// Refuses statements for which it is ambiguous which threads they are about.
 pub fn check(program: &Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     let points = || 0..program.points.len() as u32;
     for point in &program.points {
@@ -26,7 +26,7 @@ pub fn check(program: &Program, resolved: &Resolved) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Whether it reads or assigns `x$` of a thread-local variable.
+/// Returns whether it reads or assigns `x$` of a thread-local variable.
 fn is_about_all(others: &BystanderEffect, thread_locals: usize) -> bool {
     let mut found = others.assigns.iter().any(|(i, _)| (*i as usize) < thread_locals);
     let mut see = |v: &Var| {

@@ -2,7 +2,7 @@
 //!
 //! Expressions get as few parentheses as possible, but enough that no reader has to know whether
 //! `=` binds tighter than `&`: where the parser would warn, there are parentheses. `assume` and
-//! `assert` get them always, because some tools insist on them.
+//! `assert` always have them, because some tools require them.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use crate::bp::ast::{
     Target, Type,
 };
 
-/// The program as text.
+/// Prints a program.
 pub fn print(program: &Program) -> String {
     let mut printer = Printer::default();
     for constant in &program.constants {
@@ -35,14 +35,15 @@ pub fn print(program: &Program) -> String {
     printer.out
 }
 
-/// An expression on one line.
+/// Prints an expression on one line.
 pub fn expr_to_string(expr: &Expr) -> String {
     let mut printer = Printer::default();
     printer.expr(expr, LOOSEST);
     printer.out
 }
 
-/// A statement on one line, without its labels; of a block only the head, as in `while x do ...`.
+/// Prints a statement on one line, without its labels; of a block only the head, as in `while x do
+/// ...`.
 pub fn stmt_to_string(stmt: &Stmt) -> String {
     let mut printer = Printer { heads_only: true, ..Printer::default() };
     printer.kind(&stmt.kind);
@@ -185,7 +186,7 @@ impl Printer {
         self.indent -= 1;
     }
 
-    /// A block inside a statement, and the word on the line after it.
+    /// Prints a block inside a statement, and the word on the line after it.
     fn inner_block(&mut self, statements: &[Stmt], end: &str) {
         if self.heads_only {
             self.out.push_str(" ...");
@@ -328,7 +329,7 @@ impl Printer {
 
     // ---- expressions
 
-    /// An expression where only operators of at least this level may stand without parentheses.
+    /// Prints an expression where operators below this level need parentheses.
     fn expr(&mut self, e: &Expr, least: u8) {
         let enclose = level(&e.kind) < least;
         if enclose {
@@ -428,8 +429,8 @@ fn chain_level(op: ChainOp) -> u8 {
     }
 }
 
-/// The sign of an operator and the least levels of its operands; `a - b - c` without parentheses is
-/// a series.
+/// Returns the sign of an operator and the least levels of its operands; `a - b - c` without
+/// parentheses is a series.
 fn binary(op: BinaryOp) -> (&'static str, u8, u8) {
     match op {
         BinaryOp::Iff => (" <=> ", 2, 2),
@@ -446,7 +447,8 @@ fn binary(op: BinaryOp) -> (&'static str, u8, u8) {
     }
 }
 
-/// Operands of a chain bind tighter than its operator, and so tightly that there is no warning.
+/// Returns the least level of an operand of a chain: tighter than its operator, and so tight that
+/// the parser does not warn.
 fn least_in_chain(op: ChainOp, operand: &ExprKind) -> u8 {
     match (op, operand) {
         (_, ExprKind::Binary(BinaryOp::Equal | BinaryOp::Unequal, ..)) => UNARY,

@@ -11,7 +11,8 @@
 //!
 //! What a statement does to one thread is an [`Effect`]: guards over old values, a parallel
 //! assignment, constraints over old and new ones, and the same for each bystander. Entering a call,
-//! returning, ending are effects too (they assign slots), so the front end needs one solver only.
+//! returning and ending are effects too (they assign slots), so the front end needs only one
+//! solver.
 
 pub mod access;
 pub mod expr;
@@ -23,25 +24,25 @@ use super::types::Groups;
 use throng_model::Model;
 pub use throng_model::cubes::Cubes;
 
-/// A model whose states are cubes over the variables of a program, which can be decoded and encoded
-/// given the program.
+/// A model whose states are cubes over the variables of a program, so that states can be decoded
+/// and encoded.
 pub trait Coded: Cubes {
-    /// The program.
+    /// Returns the program.
     fn program(&self) -> &Program;
 
-    /// Whether a thread that has ended stays, at point `program().points.len()`.
+    /// Returns whether a thread that has ended stays, at point `program().points.len()`.
     fn keeps_ended(&self) -> bool;
 }
 
-/// The program behind a model, if it is one.
+/// Returns the program of a model, if it has one.
 pub fn program_of(model: &dyn Model) -> Option<&dyn Coded> {
     model.sets()?.as_any().downcast_ref::<super::jit::Jit>().map(|jit| jit as &dyn Coded)
 }
 
-/// A variable and what it may be at the start of its life.
+/// A variable and its possible initial values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// Its name; a parameter hidden by a local has none that can be written.
+    /// Its name; a parameter hidden by a local has one that cannot be written in a program.
     pub name: String,
     /// Mask of its possible initial values.
     pub initial: u8,
@@ -56,7 +57,7 @@ pub struct Point {
     pub node: usize,
     /// Index into [`Program::instances`].
     pub instance: usize,
-    /// Whether it is inside an atomic section.
+    /// True if it is inside an atomic section.
     pub inside: bool,
     /// Edges that leave it.
     pub edges: Vec<u32>,
@@ -64,8 +65,8 @@ pub struct Point {
     pub woken: Option<u32>,
     /// If it is a `wait`: the condition, 0 if it has no name.
     pub condition: u32,
-    /// If it is an `assert`: its condition; and what must hold besides, so that it stays within
-    /// ranges and arrays.
+    /// If it is an `assert`, its condition; and the check that numbers stay in their ranges and
+    /// indices in their arrays.
     pub assertion: Option<Expr>,
     /// The shared variables that the text of its statement reads, whether or not an edge depends on
     /// them.
@@ -89,9 +90,9 @@ pub struct Instance {
 pub struct Edge {
     /// The point it leaves.
     pub from: u32,
-    /// Where the thread goes; none if it ends.
+    /// The point to which the thread moves; none if it ends.
     pub to: Option<u32>,
-    /// Where a new thread starts.
+    /// The point at which a new thread starts.
     pub child: Option<u32>,
     /// What it does to variables.
     pub effect: Effect,
@@ -101,7 +102,7 @@ pub struct Edge {
     pub condition: u32,
 }
 
-/// How an edge concerns other threads.
+/// How an edge affects other threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EdgeKind {
     /// Not at all.
@@ -117,28 +118,28 @@ pub enum EdgeKind {
 /// A relation between values before and after a step.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
-    /// Each expression must be able to take the value.
+    /// Expressions that must be able to take these values.
     pub guards: Vec<(Expr, bool)>,
     /// Parallel assignment to [`Var::Shared`] and [`Var::Local`] variables; the i-th new value is
     /// [`Var::New`]`(i)`.
     pub assigns: Vec<(Var, Expr)>,
-    /// Must be able to be 1 over old and new values.
+    /// Expressions over old and new values that must be able to be 1.
     pub constraints: Vec<Expr>,
-    /// Variables that must have one value before anything else looks at the result, because another
-    /// thread reads them too.
+    /// Variables that must be fixed to one value first, because another thread reads them too.
     pub resolve: Vec<Var>,
-    /// For each assigned variable, whether a constraint or a bystander reads its new value.
+    /// For each assigned variable, true if a constraint or a bystander reads its new value.
     pub new_is_read: Vec<bool>,
-    /// What happens to each bystander that takes part.
+    /// The effect on each bystander that takes part.
     pub others: Option<Box<BystanderEffect>>,
 }
 
 /// What a statement with `x$` does to each bystander.
 #[derive(Clone, Debug)]
 pub struct BystanderEffect {
-    /// Only threads with an activation of this function take part; none: all threads do.
+    /// The function of which a thread must have an activation to take part; if none, all threads
+    /// do.
     pub frame_of: Option<usize>,
-    /// Which function's variables the view shows behind the thread-local ones.
+    /// The function whose variables follow the thread-local ones in the view.
     pub function: usize,
     /// As in [`Effect`], with [`Var::Other`] and [`Var::OtherNew`] besides.
     pub guards: Vec<(Expr, bool)>,
@@ -146,25 +147,25 @@ pub struct BystanderEffect {
     pub assigns: Vec<(u32, Expr)>,
     /// As in [`Effect`].
     pub constraints: Vec<Expr>,
-    /// The old values of the active thread that this reads, in the order of the bits of a step's
-    /// `choice`.
+    /// The variables of the active thread whose old values are read, in the order of the bits of a
+    /// step's `choice`.
     pub reads: Vec<Var>,
-    /// Whether a constraint reads the new value of the i-th assigned variable.
+    /// For each assigned variable, true if a constraint reads its new value.
     pub new_is_read: Vec<bool>,
 }
 
-/// A function, as far as points need to know it.
+/// The parts of a function that points refer to.
 #[derive(Clone, Debug)]
 pub struct FunctionInfo {
     /// Its name.
     pub name: String,
     /// Its variables.
     pub variables: Vec<Variable>,
-    /// Text, labels and so on of its nodes.
+    /// The descriptions of its nodes.
     pub nodes: Vec<NodeInfo>,
 }
 
-/// What people want to know about a statement.
+/// The description of a statement, for messages.
 #[derive(Clone, Debug)]
 pub struct NodeInfo {
     /// Line, from 1.
@@ -194,30 +195,30 @@ pub struct Program {
     pub points: Vec<Point>,
     /// Edges.
     pub edges: Vec<Edge>,
-    /// Where threads start.
+    /// The point where threads start.
     pub entry: u32,
-    /// How many slots a thread has.
+    /// Number of slots of a thread.
     pub slots: usize,
-    /// Which bits belong together.
+    /// The bits of each variable.
     pub groups: Groups,
-    /// What global names mean that are not Boolean.
+    /// Constants, and types of variables.
     pub globals: Globals,
 }
 
 impl Program {
-    /// How many slots are in use at a point: the thread-local ones and all active frames.
+    /// Returns the number of slots in use at a point: the thread-local ones and all active frames.
     pub fn used_slots(&self, point: u32) -> usize {
         let instance = &self.instances[self.points[point as usize].instance];
         instance.base + self.functions[instance.function].variables.len()
     }
 
-    /// Slots with nothing known about those in use at `point`, and 0 in the others.
+    /// Returns the slots at `point` if nothing is known: those in use are free, the others 0.
     pub fn free_slots(&self, point: u32) -> Cube {
         let used = self.used_slots(point);
         (0..self.slots).map(|i| if i < used { FREE } else { ZERO }).collect()
     }
 
-    /// The slots of a thread that starts at the entry of `main`.
+    /// Returns the slots of a thread that starts at the entry of `main`.
     pub fn initial_slots(&self) -> Cube {
         let main = &self.instances[self.points[self.entry as usize].instance];
         let variables = self.thread_locals.iter().chain(&self.functions[main.function].variables);
@@ -226,8 +227,8 @@ impl Program {
         slots
     }
 
-    /// Slot of the first variable of `function` for a thread at `point`, if it has an activation of
-    /// it.
+    /// Returns the slot of the first variable of `function` for a thread at `point`, if it has an
+    /// activation of it.
     pub fn frame(&self, point: u32, function: usize) -> Option<usize> {
         let mut at = Some(self.points[point as usize].instance);
         while let Some(i) = at {
@@ -240,8 +241,8 @@ impl Program {
         None
     }
 
-    /// The variables of a bystander that a passive statement sees, as slots: the thread-local ones,
-    /// then those of `others.function`. `None` if the thread takes no part.
+    /// Returns the slots of the variables of a bystander that a passive statement accesses: the
+    /// thread-local ones, then those of `others.function`. `None` if the thread does not take part.
     pub fn view(&self, others: &BystanderEffect, point: u32) -> Option<Vec<usize>> {
         let locals = 0..self.thread_locals.len();
         match (self.frame(point, others.function), others.frame_of) {
@@ -254,7 +255,7 @@ impl Program {
         }
     }
 
-    /// The call chain of a point: `main > f`.
+    /// Returns the call chain of a point: `main > f`.
     pub fn call_path(&self, point: u32) -> String {
         let mut names = Vec::new();
         let mut at = Some(self.points[point as usize].instance);
@@ -266,13 +267,13 @@ impl Program {
         names.join(" > ")
     }
 
-    /// What is written at a point.
+    /// Returns the description of the statement at a point.
     pub fn info(&self, point: u32) -> &NodeInfo {
         let p = &self.points[point as usize];
         &self.functions[p.function].nodes[p.node]
     }
 
-    /// Whether some statement starts a thread.
+    /// Returns whether some statement starts a thread.
     pub fn spawns(&self) -> bool {
         self.edges.iter().any(|e| e.child.is_some())
     }

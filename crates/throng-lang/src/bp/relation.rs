@@ -1,15 +1,15 @@
 //! Executing statements, forward and backward, with one solver.
 //!
-//! An [`Effect`] is a relation between values before and after. [`solve`] is given what is known
-//! about both sides, as masks, and lists cubes that together are exactly the relation: going
-//! forward the old side is known and the new one free, going backward the other way round. Wherever
-//! a condition is neither sure nor impossible it fixes one free variable that matters and tries
-//! both values; variables that the statement does not mention are never touched.
+//! An [`Effect`] is a relation between values before and after. [`solve`] takes the known values of
+//! both sides, as masks, and lists cubes whose union is exactly the relation: going forward the old
+//! side is known and the new one free, going backward the other way round. Where a condition is
+//! neither sure nor impossible it fixes one free variable that matters and tries both values;
+//! variables that the statement does not mention are never fixed.
 //!
-//! What a solution promises: *every* choice of values for what is still free satisfies the guards
-//! and constraints, and every new value that is still free can really be assigned. Going backward,
+//! In a solution, *every* choice of values for the variables that are still free satisfies the
+//! guards and constraints, and every new value that is still free can be assigned. Going backward,
 //! a new value that nothing reads may stay free even if the assigned expression depends on old free
-//! values: whatever those are, *some* new value comes out, and the caller accepts any.
+//! values: for each of these, *some* new value results, and the caller accepts any.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -18,9 +18,9 @@ use smallvec::SmallVec;
 
 use super::expr::{Cube, Expr, FREE, ONE, Var, ZERO, mask};
 use super::program::{BystanderEffect, Effect};
-use throng_model::Over;
+use throng_model::StopCheck;
 
-/// What is known about one step. Only the fields that an effect's variables name are looked at.
+/// The known values of one step. Only the fields that an effect's variables name are read.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Env {
     /// Shared variables before.
@@ -41,7 +41,7 @@ impl Env {
             Var::Shared(i) => self.shared[i as usize],
             Var::Local(i) => self.local[i as usize],
             Var::New(i) => self.new[i as usize],
-            // A view may lack the frame's part; then nothing reads it.
+            // A view may lack the frame's part, which then is not read.
             Var::Other(i) => self.other.get(i as usize).copied().unwrap_or(FREE),
             Var::OtherNew(i) => self.other_new[i as usize],
         }
@@ -58,7 +58,7 @@ impl Env {
     }
 }
 
-/// Which side of a step is known.
+/// The side of a step that is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// The old side.
@@ -67,7 +67,7 @@ pub enum Direction {
     Backward,
 }
 
-/// One thing that must hold.
+/// A condition on a solution.
 enum Condition<'a> {
     /// The expression can take the value.
     Can(&'a Expr, bool),
@@ -77,15 +77,15 @@ enum Condition<'a> {
     Fixed(Var),
 }
 
-/// How often one statement may be split into cases. An exclusive or of forty free variables has
-/// 2⁴⁰; a search that lists them is stuck, so it gets the error that the list is incomplete.
+/// Maximum number of case splits for one statement. An exclusive or of forty free variables has 2⁴⁰
+/// cases; a search could not list them, so it gets the error that the list is incomplete.
 const MOST_SPLITS: u32 = 1 << 13;
 
-/// Whether the search that asks has to stop: a statement with thousands of long cases may take
-/// longer than the limits allow.
+/// The limits of the running search: a statement with thousands of long cases may take longer than
+/// they allow.
 #[derive(Default)]
 pub struct Patience {
-    over: RwLock<Option<Over>>,
+    over: RwLock<Option<StopCheck>>,
     splits: AtomicU32,
 }
 
@@ -96,42 +96,42 @@ impl std::fmt::Debug for Patience {
 }
 
 impl Patience {
-    /// Splits between two questions.
+    /// Number of splits between two checks.
     const EVERY: u32 = 256;
 
-    /// From now on, ask this.
-    pub fn obey(&self, over: Option<Over>) {
+    /// Sets the function that decides whether the search has to stop.
+    pub fn set_stop_check(&self, over: Option<StopCheck>) {
         *self.over.write().unwrap_or_else(PoisonError::into_inner) = over;
     }
 
-    /// Whether it has to stop.
+    /// Returns whether the search has to stop.
     pub fn is_over(&self) -> bool {
         self.over.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|over| over())
     }
 
-    /// Counts a split; whether it is time to stop.
+    /// Counts a split; returns whether the search has to stop.
     fn ends(&self) -> bool {
         let count = self.splits.fetch_add(1, Ordering::Relaxed);
         count % Self::EVERY == Self::EVERY - 1 && self.is_over()
     }
 }
 
-/// How many splits are left, and until when.
+/// The remaining splits, and the limits.
 struct Budget<'a> {
     splits: u32,
     patience: &'a Patience,
 }
 
 impl Budget<'_> {
-    /// One split more, if that is allowed.
+    /// Counts a split; returns whether it is allowed.
     fn split(&mut self) -> bool {
         self.splits = self.splits.saturating_sub(1);
         self.splits > 0 && !self.patience.ends()
     }
 }
 
-/// Appends the solutions of the active thread's part of an effect within `env`; `false` if there
-/// are too many, or `patience` is over, so that some are missing.
+/// Appends the solutions of the active thread's part of an effect within `env`; returns `false` if
+/// there are too many, or `patience` is over, so that some are missing.
 ///
 /// New values that are never observed (`faint`, by assignment; none if empty) stay open.
 pub fn solve(
@@ -157,7 +157,7 @@ pub fn solve(
 }
 
 /// Appends the solutions of the bystander's part; the active thread's values are fixed in `env`.
-/// `false` if some are missing.
+/// Returns `false` if some are missing.
 pub fn solve_other(
     others: &BystanderEffect,
     env: Env,
@@ -176,15 +176,15 @@ pub fn solve_other(
     settle(&conditions, env, out, &mut Budget { splits: MOST_SPLITS, patience })
 }
 
-/// Appends cubes over `shared` and `local` that are together all values for which `e` can be
-/// `value`; `false` if some are missing.
+/// Appends cubes over `shared` and `local` whose union is the set of values for which `e` can be
+/// `value`; returns `false` if some are missing.
 pub fn solve_guard(e: &Expr, value: bool, shared: Cube, local: Cube, out: &mut Vec<Env>) -> bool {
     let budget = &mut Budget { splits: MOST_SPLITS, patience: &Patience::default() };
     settle(&[Condition::Can(e, value)], Env { shared, local, ..Env::default() }, out, budget)
 }
 
-/// Establishes the conditions one after the other. Fixing a variable never unsettles an earlier
-/// one: what is sure stays so.
+/// Establishes the conditions one after the other. Fixing a variable does not affect earlier
+/// conditions: what is sure stays so.
 fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>, budget: &mut Budget) -> bool {
     while let Some((first, later)) = conditions.split_first() {
         let Ok(split) = examine(first, &mut env) else { return true };
@@ -206,7 +206,8 @@ fn settle(mut conditions: &[Condition], mut env: Env, out: &mut Vec<Env>, budget
     true
 }
 
-/// Whether a condition holds: `Err` if it cannot, else the free variable that decides it, if any.
+/// Evaluates a condition: `Err` if it cannot hold, else the free variable on which it depends, if
+/// any.
 fn examine(condition: &Condition, env: &mut Env) -> Result<Option<Var>, ()> {
     let (e, wanted) = match condition {
         Condition::Fixed(v) => return Ok((env.get(*v) == FREE).then_some(*v)),

@@ -1,5 +1,5 @@
-//! Syntax tree to functions: every name gets its meaning, every statement becomes one node
-//! (reference 2.3 to 2.11).
+//! Syntax tree to functions: names are resolved, and every statement becomes one node (reference
+//! 2.3 to 2.11).
 //!
 //! A block is lowered from its last statement to its first, so that each statement knows where
 //! control goes next.
@@ -53,7 +53,7 @@ pub fn resolve_shared(
     error.map_or(Ok(resolved), Err)
 }
 
-/// A condition that threads wait for: where it is waited for, and where it is signalled, first.
+/// A condition that threads wait for, with the first statements that wait for it and signal it.
 struct Condition {
     name: String,
     waited: Option<Span>,
@@ -69,7 +69,7 @@ struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    /// The number of a condition; 0 is that without a name.
+    /// Returns the number of a condition; 0 is the one without a name.
     fn condition(&mut self, name: &str, what: Waking, span: Span) -> u32 {
         let at = self.conditions.iter().position(|c| c.name == name).unwrap_or_else(|| {
             self.conditions.push(Condition { name: name.into(), waited: None, signalled: None });
@@ -81,7 +81,8 @@ impl<'a> Resolver<'a> {
         at as u32 + 1
     }
 
-    /// A condition that is only waited for, or only signalled, is probably misspelt.
+    /// Warns about conditions that are only waited for, or only signalled: they are probably
+    /// misspelt.
     fn warn_about_conditions(&mut self) {
         for Condition { name, waited, signalled } in &self.conditions {
             let (span, message) = match (waited, signalled) {
@@ -191,7 +192,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The statements of `main` that only initialise.
+/// Returns the statements of `main` that only initialise.
 pub(super) fn initialisers(tree: &ast::Function) -> Vec<&ast::Stmt> {
     let executable: Vec<&ast::Stmt> =
         tree.body.iter().filter(|s| !matches!(s.kind, StmtKind::Decl(_))).collect();
@@ -205,7 +206,7 @@ fn variable(v: &ast::DeclVar) -> Variable {
     let initial = match &v.initial {
         Some(ast::Initial::False) => ZERO,
         Some(ast::Initial::True) => ONE,
-        // Other values are those of numbers, which have been lowered.
+        // Other values belong to numbers, which have been lowered.
         Some(ast::Initial::Any | ast::Initial::Value(_)) | None => FREE,
     };
     Variable { name: v.name.name.clone(), initial }
@@ -219,8 +220,8 @@ fn is_initialiser(s: &ast::Stmt) -> bool {
         && values.iter().all(|v| matches!(v.kind, ExprKind::Const(_) | ExprKind::Any))
 }
 
-/// Whether a statement and all inside it have numeric labels; the `goto` of `if e then goto L; fi`
-/// needs none.
+/// Returns whether a statement and all inside it have numeric labels; the `goto` of `if e then goto
+/// L; fi` needs none.
 fn is_numbered(s: &ast::Stmt) -> bool {
     s.labels.iter().any(|l| l.name.bytes().all(|b| b.is_ascii_digit())) && is_numbered_inside(s)
 }
@@ -258,12 +259,12 @@ pub(super) fn each_stmt<'a>(body: &'a [ast::Stmt], see: &mut dyn FnMut(&'a ast::
     }
 }
 
-/// Those of these shared variables that are not assigned.
+/// Returns the shared variables that are not assigned.
 fn without(shared: &[u32], assigned: &[Name]) -> Vec<u32> {
     shared.iter().copied().filter(|&x| !assigned.contains(&Name::Shared(x))).collect()
 }
 
-/// Where in an expression a name may be another thread's, or primed.
+/// Whether names in an expression may be another thread's, or primed.
 #[derive(Clone, Copy)]
 struct Allow {
     passive: bool,
@@ -274,12 +275,12 @@ const PLAIN: Allow = Allow { passive: false, primed: false };
 const GUARD: Allow = Allow { passive: true, primed: false };
 const CONSTRAINT: Allow = Allow { passive: true, primed: true };
 
-/// What surrounds a statement.
+/// The context of a statement.
 #[derive(Clone)]
 struct Context {
-    /// Constraints of the `enforce`s whose scope this is.
+    /// The constraints of the `enforce`s in scope.
     enforced: Rc<Vec<Expr<Ref>>>,
-    /// The shared variables that these read.
+    /// The shared variables that they read.
     enforced_reads: Rc<Vec<u32>>,
     /// Enclosing `atomic { }` blocks, outermost first.
     blocks: Vec<usize>,
@@ -374,9 +375,9 @@ impl<'r, 'a> Lowering<'r, 'a> {
         self.nodes.len() - 1
     }
 
-    /// Lowers statements so that control goes to `follow` afterwards; returns where they begin.
+    /// Lowers statements so that control goes to `follow` afterwards; returns their first node.
     fn block(&mut self, stmts: &[&'a ast::Stmt], follow: usize, context: &Context) -> usize {
-        // An `enforce` holds for the statements behind it, so contexts are made front to back.
+        // An `enforce` applies to the statements after it, so contexts are computed front to back.
         let mut context = context.clone();
         let contexts: Vec<Context> = stmts
             .iter()
@@ -447,7 +448,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
         }
     }
 
-    /// Gives a node what the text of its statement reads.
+    /// Sets the variables that the text of a node's statement reads.
     fn note_reads(&mut self, at: usize, stmt: &ast::Stmt, context: &Context) {
         let assigned: Vec<Name> = match &self.nodes[at].kind {
             Kind::Assign { assigns, .. } => assigns.iter().map(|a| a.0).collect(),
@@ -468,7 +469,8 @@ impl<'r, 'a> Lowering<'r, 'a> {
         self.nodes[at].reads.extend(old);
     }
 
-    /// The shared variables whose old values are read; `'x` is the new value if x is assigned.
+    /// Returns the shared variables whose old values are read; `'x` is the new value if x is
+    /// assigned.
     fn old(&self, reads: &[ast::Read], assigned: &[Name]) -> Vec<u32> {
         let shared = |read: &ast::Read| {
             let x = self.shared(&read.name)?;
@@ -531,7 +533,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
                 return self.if_(stmt, arms, otherwise.as_deref(), next, context);
             }
             StmtKind::While(e, body) => return self.while_(stmt, e, body, next, context),
-            // Repetitions have been lowered.
+            // `for` loops have been lowered.
             StmtKind::Decl(_) | StmtKind::For { .. } => return next,
             StmtKind::StartGoto { label, .. } => {
                 let at = self.add(Kind::Start { child: 0, next }, span, text, context);
@@ -543,7 +545,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
             StmtKind::AtomicBegin => Kind::AtomicBegin { next },
             StmtKind::AtomicEnd => Kind::AtomicEnd { next },
             StmtKind::Atomic(body, end) => return self.atomic(stmt, body, *end, next, context),
-            // See above.
+            // Handled above.
             StmtKind::Wait | StmtKind::Signal | StmtKind::Broadcast => Kind::Skip { next },
         };
         self.add(kind, span, text, context)
@@ -624,7 +626,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
             self.resolver.error("E206", callee.span, message);
         }
         let arguments = arguments.iter().map(|e| self.expr(e, PLAIN)).collect();
-        // An `enforce` concerns assignments; a call without `:=` is none.
+        // An `enforce` applies to assignments; a call without `:=` is not one.
         let constraints = if targets.is_empty() { Vec::new() } else { Vec::clone(&context.enforced) };
         Kind::Call { callee: index, arguments, targets: names, constraints, next, site: 0 }
     }
@@ -703,7 +705,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
         enter
     }
 
-    /// `start_thread S`, or `ASYNC_1: S`, where `stmt` and `child` are the same.
+    /// Lowers `start_thread S`, or `ASYNC_1: S`, where `stmt` and `child` are the same.
     fn started(
         &mut self,
         stmt: &'a ast::Stmt,
@@ -767,13 +769,13 @@ impl<'r, 'a> Lowering<'r, 'a> {
 
     // ── names ──
 
-    /// Whether a spelling that ends in `$` is not itself declared and so means another thread's
-    /// variable.
+    /// Returns whether a spelling that ends in `$` is not itself declared and so means another
+    /// thread's variable.
     fn is_passive(&self, spelling: &str) -> bool {
         self.declared(spelling).is_none() && spelling.len() > 1 && spelling.ends_with('$')
     }
 
-    /// Local (or parameter), then thread-local, then shared.
+    /// Looks up a declared name: local (or parameter), then thread-local, then shared.
     fn declared(&self, spelling: &str) -> Option<Name> {
         let out = &self.resolver.out;
         let find = |vs: &[Variable]| vs.iter().position(|v| v.name == spelling).map(|i| i as u32);
@@ -810,7 +812,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
         None
     }
 
-    /// Whether a declared variable was meant.
+    /// Returns a hint if a declared variable was probably meant.
     fn closest(&self, spelling: &str) -> Option<String> {
         let out = &self.resolver.out;
         let all = out.functions[self.index].variables.iter().chain(&out.thread_locals).chain(&out.shared);
@@ -834,7 +836,7 @@ impl<'r, 'a> Lowering<'r, 'a> {
     }
 }
 
-/// Turns the shape of an expression into the resolved one; `name` gives each variable its meaning.
+/// Resolves an expression; `name` resolves each variable.
 fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V>) -> Expr<V> {
     match &e.kind {
         ExprKind::Const(v) => Expr::Const(*v),
@@ -850,8 +852,8 @@ fn lower_expr<V>(e: &ast::Expr, name: &mut dyn FnMut(&str, bool, Span) -> Expr<V
                 ChainOp::Xor => Expr::Xor(es),
             }
         }
-        // Equalities of truth values: the parity of all operands, turned around as often as two are
-        // to be equal. Others have been lowered.
+        // Equalities of truth values: the parity of all operands, negated once for each `=`. Other
+        // series have been lowered.
         ExprKind::Series(first, rest) => {
             let operands = std::iter::once(&**first).chain(rest.iter().map(|(_, e)| e));
             let parity = Expr::Xor(operands.map(|e| lower_expr(e, name)).collect());

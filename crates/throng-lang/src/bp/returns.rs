@@ -1,32 +1,32 @@
-//! Calls that return alike share one copy of what they call.
+//! Calls that return alike share one copy of the callee.
 //!
 //! Two calls of one function by another return alike if they assign the results to the same
-//! variables under the same constraints and control then goes to the same statement. From inside
-//! the callee nothing tells them apart, so a thread there is said to come from the first of them,
-//! its *site*. A binary call tree whose branches join again thus has one copy of each function, not
-//! two to the power of its depth.
+//! variables under the same constraints and control then goes to the same statement. They cannot be
+//! distinguished inside the callee, so a thread there is said to come from the first of them, its
+//! *site*. A binary call tree whose branches join again thus has one copy of each function, not two
+//! to the power of its depth.
 //!
-//! Whether a thread is inside an atomic section is a property of where it is (`atomic`), so two
-//! calls share a copy only where that is the same at both. What is known about it here is relative
-//! to the beginning of the function ([`Section`]).
+//! Whether a thread is inside an atomic section is a property of its point (`atomic`), so two calls
+//! share a copy only if that is the same at both. Here it is known relative to the beginning of the
+//! function ([`Section`]).
 
 use std::collections::HashMap;
 
 use super::function::{Function, Kind, Resolved};
 
-/// Where a thread is with respect to atomic sections, compared with the beginning of its function.
+/// The atomic sections that a thread has entered or left since the beginning of its function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Section {
-    /// Inside an `atomic { … }` of this function.
+    /// True inside an `atomic { … }` of this function.
     block: bool,
-    /// After `atomic_begin`, after `atomic_end`; none: neither, since the beginning or the
-    /// innermost `{`.
+    /// True after `atomic_begin`, false after `atomic_end`; none if there was neither since the
+    /// beginning or the innermost `{`.
     begun: Option<bool>,
 }
 
 const AS_AT_ENTRY: Section = Section { block: false, begun: None };
 
-/// What is known about a node.
+/// The knowledge about a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Never,
@@ -34,9 +34,10 @@ enum Seen {
     Differs,
 }
 
-/// Fills in the site of every call.
+/// Computes the site of every call.
 pub fn mark(resolved: &mut Resolved) {
-    // What a function leaves behind; `None`: it depends, or is not known yet, as in a recursion.
+    // The section at the end of each function; `None` if it depends on the path, or is not known
+    // yet, as in a recursion.
     let mut leaves: Vec<Option<Section>> = vec![None; resolved.functions.len()];
     for f in callees_first(resolved) {
         let function = &resolved.functions[f];
@@ -67,7 +68,7 @@ pub fn mark(resolved: &mut Resolved) {
     }
 }
 
-/// All functions, each after those that it calls where that is possible.
+/// Returns all functions, each after those that it calls where that is possible.
 fn callees_first(resolved: &Resolved) -> Vec<usize> {
     let callees = |f: usize| {
         let callee = |kind: &Kind| if let Kind::Call { callee, .. } = kind { Some(*callee) } else { None };
@@ -97,7 +98,7 @@ fn callees_first(resolved: &Resolved) -> Vec<usize> {
     order
 }
 
-/// For every node the first call that returns as it does; itself if it is no call.
+/// Returns, for every node, the first call that returns as it does; itself if it is not a call.
 fn sites(function: &Function, seen: &[Seen]) -> Vec<usize> {
     let mut known: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
     let mut sites: Vec<usize> = (0..function.nodes.len()).collect();
@@ -123,7 +124,7 @@ fn sites(function: &Function, seen: &[Seen]) -> Vec<usize> {
     sites
 }
 
-/// What is known about each node, given what its callees leave behind.
+/// Returns the knowledge about each node, given the sections at the ends of its callees.
 fn sections(function: &Function, leaves: &[Option<Section>]) -> Vec<Seen> {
     let mut seen = vec![Seen::Never; function.nodes.len()];
     let mut todo = vec![(function.entry, Seen::Always(AS_AT_ENTRY))];
@@ -144,7 +145,7 @@ fn sections(function: &Function, leaves: &[Option<Section>]) -> Vec<Seen> {
         let after = match (kind, now) {
             (Kind::AtomicLeave { enter, .. }, _) => seen[*enter],
             (Kind::AtomicEnter { .. }, _) => {
-                // What its `}` restores may have changed.
+                // The section that its `}` restores may have changed.
                 if let Some(&leave) = leave_of.get(&n).filter(|&&leave| seen[leave] != Seen::Never) {
                     let section = std::mem::replace(&mut seen[leave], Seen::Never);
                     todo.push((leave, section));
@@ -170,7 +171,8 @@ mod tests {
     use super::super::{program::program_of, read, resolved};
     use super::*;
 
-    /// For each call of `main` with this body, in text order, the first one that has the same site.
+    /// Returns, for each call of `main` with this body, in text order, the first one that has the
+    /// same site.
     fn sites(body: &str) -> Vec<usize> {
         let functions = "decl g, h; bool f(a) begin g := a; return a; end \
             void lock() begin atomic_begin; assume(!g); g := 1; atomic_end; end \
@@ -201,8 +203,8 @@ mod tests {
         assert_eq!(sites("if * then enter(); lock(); else lock(); fi;"), [0, 1, 2]);
         assert_eq!(sites("if * then lock(); b := f(0); else lock(); b := f(1); fi;"), [0, 1, 2, 1]);
         assert_eq!(sites("atomic { if * then b := f(0); else b := f(1); fi; } lock();"), [0, 0, 2]);
-        // After the loop's first round the section has ended, before it none has begun: that
-        // differs, as far as is known here.
+        // After the loop's first round a section has ended, before it none has begun: here these
+        // count as different.
         assert_eq!(sites("while * do if * then lock(); else lock(); fi; od"), [0, 1]);
     }
 

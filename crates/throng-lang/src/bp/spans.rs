@@ -1,5 +1,4 @@
-//! Forgetting spans, so that two trees can be compared by what they say and not by where they
-//! stand.
+//! Erases spans, so that two trees can be compared regardless of their layout.
 
 use crate::bp::ast::{Decl, Expr, ExprKind, Function, Ident, Initial, Program, Stmt, StmtKind, Target, Type};
 use crate::source::Span;

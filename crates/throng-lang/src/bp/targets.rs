@@ -1,5 +1,5 @@
-//! What is asked of a program, as configurations to cover: assertions, labels, invariants, threads
-//! at places, data races.
+//! Targets of a program, as configurations to cover: assertions, labels, invariants, threads at
+//! places, data races.
 
 use super::expr::{Cube, Expr, ONE, Var};
 use super::program::Variable;
@@ -8,15 +8,15 @@ use super::similar::did_you_mean;
 use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
 use super::types::{Group, bits_of};
 use super::{Jit, scoped_expression};
-use crate::property::{Pattern, Together};
+use crate::property::{self, Pattern, Property, Together};
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::Target;
 use throng_model::{Bag, Config, Describe, Local};
 
-/// The most configurations that one question may become.
+/// Maximum number of configurations of one target.
 pub const MOST_CONFIGURATIONS: usize = 1 << 14;
 
-/// A thread that matches a pattern: its point, and the values that make the condition true.
+/// A thread that matches a pattern: its point, and values that make the condition true.
 #[derive(Clone)]
 struct Candidate {
     point: u32,
@@ -25,8 +25,8 @@ struct Candidate {
 }
 
 impl Jit {
-    /// A thread can execute an `assert` whose condition can be false; `None` if the program asserts
-    /// nothing.
+    /// Returns the target "a thread can execute an `assert` whose condition can be false"; `None`
+    /// if the program asserts nothing.
     pub fn assertions(&self) -> Option<Target> {
         let mut configs = Vec::new();
         let mut any = false;
@@ -41,19 +41,21 @@ impl Jit {
                 Config::new(self.encode_shared(point.inside, &env.shared), Bag::one(l))
             }));
         }
-        any.then(|| Target::covering("assertions", configs))
+        any.then(|| Target::of(Property::Assertions, configs))
     }
 
-    /// A thread can execute the statement with this label (an `assert(0)` in front of it).
+    /// Returns the target "a thread can execute the statement with this label" (as if an
+    /// `assert(0)` preceded it).
     pub fn error_label(&self, label: &str) -> Result<Target, String> {
         let configs = self.labelled(label)?.into_iter().map(|p| {
             let inside = self.program.points[p as usize].inside;
             Config::new(self.encode_shared(inside, &self.free_shared()), Bag::one(self.free_local(p)))
         });
-        Ok(Target::covering(format!("error label {label}"), configs.collect()))
+        Ok(Target::of(Property::ErrorLabel(label.into()), configs.collect()))
     }
 
-    /// The shared variables can falsify the expression, no thread is inside an atomic section.
+    /// Returns the target "the shared variables can falsify the expression, and no thread is inside
+    /// an atomic section".
     pub fn invariant(&self, name: &str, expression: &Expr<u32>) -> Target {
         let e = expression.map(&mut |i| Expr::Var(Var::Shared(*i)));
         let mut found = Vec::new();
@@ -62,12 +64,13 @@ impl Jit {
         }
         let configs =
             found.into_iter().map(|env| Config::new(self.encode_shared(false, &env.shared), Bag::new()));
-        Target::covering(format!("invariant {name}"), configs.collect())
+        Target::of(Property::Invariant(name.into()), configs.collect())
     }
 
-    /// These threads are there, in this shared state, and no other thread is inside an atomic
-    /// section; spans of diagnostics are into `text`. Where variables of threads are mentioned, the
-    /// program must have been read with [`super::Options::exact_copies`].
+    /// Returns the target "these threads are in these states, in this shared state, and no other
+    /// thread is inside an atomic section"; spans of diagnostics are into `text`. Where variables
+    /// of threads are mentioned, the program must have been read with
+    /// [`super::Options::exact_copies`].
     pub fn thread_states(&self, text: &str) -> Result<Target, Diagnostic> {
         let whole = Span::new(0, text.len());
         let asked = ThreadStates::parse(text)?;
@@ -115,10 +118,10 @@ impl Jit {
         configs.sort_unstable();
         configs.dedup();
         let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Target::covering(format!("state {name}"), configs))
+        Ok(Target::of(Property::State(name), configs))
     }
 
-    /// Where control can be at this label: nowhere if it is only in code that cannot be reached.
+    /// Returns the points at this label: none if it is only in unreachable code.
     fn labelled(&self, label: &str) -> Result<Vec<u32>, String> {
         let has = |p: &u32| self.program.info(*p).labels.iter().any(|l| l == label);
         let mut written = self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels);
@@ -145,24 +148,27 @@ impl Jit {
 
     /// Distinct threads match these patterns at once. Where variables of threads are mentioned, the
     /// program must have been read with [`Options::exact_copies`](super::Options::exact_copies).
-    /// Spans of diagnostics are into `text`, where the patterns were read.
-    pub fn together(&self, name: String, text: &str, asked: &Together) -> Result<Target, Diagnostic> {
+    /// Spans of diagnostics are into the text that the property was read from.
+    pub fn together(&self, property: Property) -> Result<Target, Diagnostic> {
+        let Some(asked) = property.together() else {
+            return Err(Diagnostic::whole("E614", "this is not about threads at places"));
+        };
         let mut candidates = Vec::new();
         for pattern in &asked.threads {
-            candidates.push(self.matching(text, pattern)?);
+            candidates.push(self.matching(&asked.text, pattern)?);
         }
-        let configs = self.at_once(&candidates, asked).ok_or_else(|| too_many(text))?;
-        Ok(Target::covering(name, configs))
+        let configs = self.at_once(&candidates, asked).ok_or_else(|| too_many(&asked.text))?;
+        Ok(Target::of(property, configs))
     }
 
     /// Two threads are at these labels, no thread is inside an atomic section: see
-    /// [`Together::exclusion`].
+    /// [`property::mutex`].
     pub fn mutex(&self, text: &str) -> Result<Target, Diagnostic> {
-        self.together(format!("mutex {text}"), text, &Together::exclusion(text)?)
+        self.together(property::mutex(text)?)
     }
 
-    /// Two threads are about to access a shared variable, one of them to write it, and no thread is
-    /// inside an atomic section.
+    /// Returns the target "two threads are about to access this shared variable, one of them to
+    /// write it, and no thread is inside an atomic section".
     pub fn race(&self, name: &str) -> Result<Target, Diagnostic> {
         let bits = bits_of(name, &self.program.shared, &self.program.groups.shared).ok_or_else(|| {
             let message = format!("no shared variable `{name}`");
@@ -180,13 +186,13 @@ impl Jit {
                 })
                 .collect()
         };
-        let asked = Together { threads: Vec::new(), outside_atomic: true };
+        let asked = Together { text: name.into(), threads: Vec::new(), outside_atomic: true };
         let configs =
             self.at_once(&[candidates(false), candidates(true)], &asked).ok_or_else(|| too_many(name))?;
-        Ok(Target::covering(format!("race {name}"), configs))
+        Ok(Target::of(Property::Race(Some(name.into())), configs))
     }
 
-    /// Whether the statement at a point writes one of these shared variables; without
+    /// Returns whether the statement at a point writes one of these shared variables; without
     /// `only_writes`, whether it reads or writes one.
     fn accesses(&self, point: u32, bits: &[u32], only_writes: bool) -> bool {
         let point = &self.program.points[point as usize];
@@ -196,7 +202,7 @@ impl Jit {
             || !only_writes && point.reads.iter().any(|i| bits.contains(i))
     }
 
-    /// The points and values of threads that match a pattern.
+    /// Returns the points and values of threads that match a pattern.
     fn matching(&self, text: &str, pattern: &Pattern) -> Result<Vec<Candidate>, Diagnostic> {
         let mut points = Vec::new();
         for place in &pattern.places {
@@ -207,8 +213,8 @@ impl Jit {
                     let all = 0..self.program.points.len() as u32;
                     all.filter(|&p| self.program.info(p).line == line).collect()
                 }
-                (Err(why), None) => return Err(Diagnostic::error("E606", place.span, why)),
-                _ => return Err(place.nowhere()),
+                (Err(why), None) => return Err(Diagnostic::error("E606", place.into(), why)),
+                _ => return Err(property::nowhere(place)),
             });
         }
         points.sort_unstable();
@@ -227,7 +233,7 @@ impl Jit {
             let instance = &self.program.instances[self.program.points[point as usize].instance];
             let function = &self.program.functions[instance.function].name;
             let e = scoped_expression(&condition.text, &scope, &self.program.globals, Some(function));
-            let e = e.map_err(|d| d.moved(condition.span.start))?;
+            let e = e.map_err(|d| d.moved(condition.start as u32))?;
             let mut local = false;
             let e = e.map(&mut |i| {
                 let own = visible.get(*i as usize).map(|v| v.1 as u32);
@@ -236,7 +242,7 @@ impl Jit {
             });
             if local && !self.exact_copies {
                 let message = "the program was read in a way that forgets variables of threads";
-                let why = Diagnostic::error("E613", condition.span, message);
+                let why = Diagnostic::error("E613", condition.into(), message);
                 return Err(why.hint("read it as `Question::reading` says"));
             }
             let mut solutions = Vec::new();
@@ -252,7 +258,7 @@ impl Jit {
         Ok(found)
     }
 
-    /// One candidate of each list at once, if there are not too many ways to choose them.
+    /// Returns the configurations with one candidate of each list; `None` if there are too many.
     fn at_once(&self, candidates: &[Vec<Candidate>], asked: &Together) -> Option<Vec<Config>> {
         let mut configs = Vec::new();
         for chosen in asked.choices(candidates, MOST_CONFIGURATIONS)? {

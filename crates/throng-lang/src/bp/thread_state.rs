@@ -1,6 +1,6 @@
-//! Thread states of a program as text: `x=1 n=3 | L: a=1, M` is shared variable x 1 and n 3, one
-//! thread at label L with its variable a 1, and another at label M. What is not mentioned may have
-//! any value.
+//! Thread states of a program as text: `x=1 n=3 | L: a=1, M` means that the shared variables x and
+//! n are 1 and 3, one thread is at label L and its variable a is 1, and another is at label M.
+//! Other variables may have any value.
 
 use super::expr::{Cube, ONE, ZERO};
 use super::program::Program;
@@ -18,7 +18,7 @@ pub struct ThreadStates {
     pub threads: Vec<Thread>,
 }
 
-/// Where a thread is, and its variables.
+/// The place of a thread, and its variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Thread {
     /// A label, or the number of a line.
@@ -28,7 +28,7 @@ pub struct Thread {
     span: Span,
 }
 
-/// A variable has this value.
+/// A variable and its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value {
     /// The variable.
@@ -38,10 +38,10 @@ pub struct Value {
     span: Span,
 }
 
-/// Bits and their values.
+/// Some bits and their values.
 type Bits = Vec<(usize, bool)>;
 
-/// A part of a text and where it begins.
+/// A part of a text and its offset.
 #[derive(Clone, Copy)]
 struct Part<'t>(&'t str, usize);
 
@@ -58,7 +58,7 @@ impl<'t> Part<'t> {
         (Part(&self.0[..at], self.1).trimmed(), Part(&self.0[at + skip..], self.1 + at + skip).trimmed())
     }
 
-    /// Before and after the first such character.
+    /// Returns the parts before and after the first such character.
     fn split(self, sign: char) -> Option<(Part<'t>, Part<'t>)> {
         self.0.find(sign).map(|at| self.cut(at, sign.len_utf8()))
     }
@@ -70,7 +70,7 @@ fn wrong(part: Part<'_>, message: String) -> Diagnostic {
 }
 
 impl ThreadStates {
-    /// Reads the notation; spans of diagnostics are into `text`.
+    /// Parses thread states; spans of diagnostics are into `text`.
     pub fn parse(text: &str) -> Result<ThreadStates, Diagnostic> {
         let whole = Part(text, 0).trimmed();
         let Some((shared, mut rest)) = whole.split('|') else {
@@ -89,14 +89,14 @@ impl ThreadStates {
         Ok(found)
     }
 
-    /// Whether variables of threads are mentioned: then every value has to be kept, see
+    /// Returns whether variables of threads are mentioned: then every value has to be kept, see
     /// [`super::Options::exact_copies`].
     pub fn mentions_locals(&self) -> bool {
         self.threads.iter().any(|t| !t.values.is_empty())
     }
 }
 
-/// `x=1 y=0`
+/// Parses `x=1 y=0`.
 fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
     let mut found = Vec::new();
     let mut rest = list;
@@ -105,7 +105,7 @@ fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
         let (word, more) = rest.cut(end, 0);
         let value = word.0.rsplit_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
         let Some((name, value)) = value else {
-            return Err(wrong(word, format!("`{}` is no value of a variable", word.0)));
+            return Err(wrong(word, format!("`{}` is not a value of a variable", word.0)));
         };
         found.push(Value { name: name.into(), value: value.into(), span: word.span() });
         rest = more;
@@ -114,22 +114,22 @@ fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
 }
 
 impl Thread {
-    /// There is no such place; perhaps one of these labels was meant.
+    /// Returns the error that there is no such place; the hint may suggest one of these labels.
     pub fn nowhere<'a>(&self, labels: impl IntoIterator<Item = &'a String>) -> Diagnostic {
         let message = format!("`{}` is neither a label nor a line with a statement", self.place);
         let hint = did_you_mean(&self.place, labels.into_iter().map(String::as_str));
         Diagnostic { hint, ..Diagnostic::error("E606", self.span, message) }
     }
 
-    /// The line, if it is called by that.
+    /// Returns the line, if the place is given as one.
     pub fn line(&self) -> Option<u32> {
         self.place.strip_prefix("line").unwrap_or(&self.place).trim().parse().ok()
     }
 }
 
 impl Value {
-    /// Which bits have which values: one way, or several if a value has several patterns of bits.
-    /// Bits are numbered as these names.
+    /// Returns the bits that the value fixes: one list, or several if a value has several patterns
+    /// of bits. Bits are numbered by `names`.
     fn ways(&self, names: &[&str], groups: &[&Group]) -> Result<Vec<Bits>, Diagnostic> {
         let place = |bit: &str| names.iter().position(|name| *name == bit);
         let no_value = |hint: String| {
@@ -163,8 +163,8 @@ impl Value {
     }
 }
 
-/// The cubes within `base` in which variables have these values. Variables are numbered by `names`;
-/// `slot` says where one is.
+/// Returns the cubes within `base` in which variables have these values. Variables are numbered by
+/// `names`; `slot` maps a variable to its position in the cube.
 pub fn constrained(
     base: &Cube,
     values: &[Value],
@@ -195,8 +195,8 @@ pub fn constrained(
     Ok(found)
 }
 
-/// The slots of the variables that are visible at a point, by name: those of its function hide
-/// those of the thread.
+/// Returns the slots of the variables that are visible at a point, by name: those of its function
+/// hide the thread-local ones.
 pub(super) fn visible(program: &Program, point: u32) -> Vec<(&str, usize)> {
     let instance = &program.instances[program.points[point as usize].instance];
     let own = program.functions[instance.function].variables.iter();
@@ -204,7 +204,7 @@ pub(super) fn visible(program: &Program, point: u32) -> Vec<(&str, usize)> {
     own.chain(program.thread_locals.iter().enumerate().map(|(k, v)| (v.name.as_str(), k))).collect()
 }
 
-/// Each of the bags with one more thread, in each of these states.
+/// Returns each of the bags with one more thread, in each of these states.
 pub fn with_each(bags: &[Bag], locals: &[Local]) -> Vec<Bag> {
     let with = |bag: &Bag, l: Local| {
         let mut bag = bag.clone();
@@ -214,7 +214,7 @@ pub fn with_each(bags: &[Bag], locals: &[Local]) -> Vec<Bag> {
     bags.iter().flat_map(|bag| locals.iter().map(move |&l| with(bag, l))).collect()
 }
 
-/// All ways to choose one of each, unless they are very many.
+/// Returns all ways to choose one of each list; `None` if there are more than 4096.
 pub fn choices(of: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
     const MOST: usize = 1 << 12;
     let ways = of.iter().try_fold(1usize, |n, list| n.checked_mul(list.len()).filter(|&n| n <= MOST));

@@ -1,18 +1,17 @@
-//! The types of variables, and how their values are shown: which bits belong together, and what
-//! they mean.
+//! The types of variables, the bits of each, and how their values are shown.
 
 use super::lower::number::width;
 use super::program::Variable;
 use throng_model::cubes::{FREE, ONE};
 
-/// What values a variable has.
+/// The type of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// 0 and 1.
     Bool,
     /// The numbers between two bounds; leaving them is a violation.
     Range(i64, i64),
-    /// So many bits; arithmetic wraps around.
+    /// Numbers of this many bits; arithmetic wraps around.
     Wrap(u32),
     /// One of these.
     Enum {
@@ -24,7 +23,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The least and the greatest number that stands for a value.
+    /// Returns the least and the greatest number that stands for a value.
     pub fn bounds(&self) -> (i64, i64) {
         match self {
             Type::Bool => (0, 1),
@@ -34,25 +33,25 @@ impl Type {
         }
     }
 
-    /// How many bits a variable has.
+    /// Returns how many bits a variable has.
     pub fn bits(&self) -> usize {
         let (low, high) = self.bounds();
-        // A type with one value has a bit, too, so that everything that is declared is there.
+        // A type with one value has a bit, too, so that every declared variable exists.
         width(low, high).max(1)
     }
 
-    /// The least and the greatest number that the bits can stand for.
+    /// Returns the least and the greatest number that the bits can encode.
     pub fn raw_bounds(&self) -> (i64, i64) {
         let bits = self.bits();
         if self.bounds().0 < 0 { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
-    /// Whether every pattern of bits is a value.
+    /// Returns whether every pattern of bits is a value.
     pub fn is_full(&self) -> bool {
         self.bounds() == self.raw_bounds()
     }
 
-    /// Its values in words: `0..3`, `idle, trying`.
+    /// Returns its values in words: `0..3`, `idle, trying`.
     pub fn values_text(&self) -> String {
         match self {
             Type::Enum { values, .. } => values.join(", "),
@@ -60,8 +59,8 @@ impl Type {
         }
     }
 
-    /// The value of bits that are known, lowest first. Bits that are no value stand for the nearest
-    /// one.
+    /// Returns the value of known bits, lowest first. Bits that are not a value stand for the
+    /// nearest one.
     pub fn show(&self, bits: impl Iterator<Item = bool>) -> String {
         let (low, high) = self.bounds();
         let code = bits.enumerate().fold(0i64, |code, (i, bit)| code | i64::from(bit) << i);
@@ -75,30 +74,30 @@ impl Type {
     }
 }
 
-/// Bits that are one variable, or one element of an array, for people.
+/// The bits of one variable, or of one element of an array.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
     /// Its name: `n`, `a[2]`.
     pub name: String,
-    /// What its bits mean.
+    /// Its type.
     pub ty: Type,
     /// The names of its bits.
     pub bits: Vec<String>,
 }
 
-/// The groups of a program; Boolean variables, which are their own bit, are in none.
+/// The groups of a program; a Boolean variable, which is its own bit, is not in a group.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Groups {
-    /// Of the shared variables.
+    /// The groups of the shared variables.
     pub shared: Vec<Group>,
-    /// Of the thread-local variables.
+    /// The groups of the thread-local variables.
     pub thread_locals: Vec<Group>,
-    /// Of the variables of each function.
+    /// The groups of the variables of each function.
     pub functions: Vec<Vec<Group>>,
 }
 
-/// The places of the bits of a variable, of an element of an array or of a whole array; `None` if
-/// there is none of that name.
+/// Returns the indices of the bits of a variable, of an element of an array or of a whole array;
+/// `None` if there is none of that name.
 pub fn bits_of(name: &str, variables: &[Variable], groups: &[Group]) -> Option<Vec<u32>> {
     let is_it = |group: &&Group| {
         let rest = group.name.strip_prefix(name);
@@ -112,14 +111,14 @@ pub fn bits_of(name: &str, variables: &[Variable], groups: &[Group]) -> Option<V
 }
 
 impl Groups {
-    /// Those of variables that a thread sees in a function: its own hide those of the thread.
+    /// Returns the groups visible in a function: its own hide the thread-local ones.
     pub fn visible(&self, function: usize) -> Vec<&Group> {
         self.functions.get(function).into_iter().flatten().chain(&self.thread_locals).collect()
     }
 }
 
-/// The values of variables as people know them: bits that belong together are one value, `*` if
-/// they are not all known.
+/// Returns the values of variables as the user declared them: the bits of a group are one value,
+/// `*` if they are not all known.
 pub fn grouped(variables: &[Variable], masks: &[u8], groups: &[Group]) -> Vec<(String, String)> {
     let mut shown = Vec::new();
     let mut at = 0;

@@ -1,11 +1,9 @@
-//! Property files of the model-checking contest, as far as they ask what can be reached: `EF φ`,
-//! `AG φ`, bounds of places.
+//! Property files of the model-checking contest, as far as they ask about reachability: `EF φ`, `AG
+//! φ`, bounds of places.
 //!
 //! `EF φ` is a target, and `AG φ` holds unless `EF ¬φ` does. If φ is upward closed (more tokens
 //! never make it false) and has few smallest markings, it is given by these, so that every engine
-//! knows it; else as a [`Predicate`]. Everything else is refused, property by property.
-
-use std::sync::Arc;
+//! supports it; else as a [`Predicate`]. Everything else is refused, property by property.
 
 use rustc_hash::FxHashMap;
 use throng_model::Describe;
@@ -19,7 +17,7 @@ use throng_model::problem::{Asks, Formula, Target};
 use throng_model::table::{Fate, Table};
 use throng_model::{Bag, Config, Local, Shared};
 
-/// A formula with more smallest markings is not given by these.
+/// Maximum number of smallest markings by which a formula is given.
 const MOST_MARKINGS: usize = 200;
 
 /// One property of a file.
@@ -27,7 +25,7 @@ const MOST_MARKINGS: usize = 200;
 pub struct Property {
     /// Its id.
     pub id: String,
-    /// Reaching this decides it; or why it cannot be answered.
+    /// The target whose reachability decides it; or why it cannot be answered.
     pub target: Result<Target, String>,
 }
 
@@ -35,14 +33,14 @@ pub struct Property {
 pub fn read_properties(text: &str, table: &Table) -> Result<Vec<Property>, Diagnostic> {
     let root = tree(text, &["description", "toolspecific"], &Patience::default())?;
     if root.name != "property-set" {
-        return Err(Diagnostic::error("E510", root.span, "this is no property file")
+        return Err(Diagnostic::error("E510", root.span, "this is not a property file")
             .label("expected `<property-set>`"));
     }
     if let Some(odd) = root.children.iter().find(|c| c.name != "property") {
         return Err(Diagnostic::error(
             "E510",
             odd.span,
-            format!("`{}` is no property", shortened(&odd.name)),
+            format!("`{}` is not a property", shortened(&odd.name)),
         )
         .label("expected `<property>`"));
     }
@@ -58,7 +56,7 @@ pub fn read_properties(text: &str, table: &Table) -> Result<Vec<Property>, Diagn
         .collect())
 }
 
-/// Why a formula is no target.
+/// A result, or why a formula is not a target.
 type Refused<T> = Result<T, String>;
 
 struct Reader<'a> {
@@ -89,7 +87,7 @@ impl<'a> Reader<'a> {
             self.sum(formula, "place-bound", 1, &mut terms, &mut constant)?;
             let sum = match Predicate::at_least(terms, 1).ok_or_else(too_large)? {
                 Predicate::AtLeast(sum, _) => sum,
-                // Of no place at all.
+                // The bound is about no place at all.
                 _ => Vec::new(),
             };
             return Ok(self.satisfying(id, Predicate::TRUE, Asks::Largest(sum)));
@@ -110,7 +108,7 @@ impl<'a> Reader<'a> {
             Some(markings) => {
                 let configs = markings.into_iter().map(|m| Config::new(Shared(0), m)).collect();
                 let formula = Formula { when: Predicate::TRUE, asks };
-                Target { name: id.to_string(), configs, formula: Some(Arc::new(formula)) }
+                Target::satisfying(id, configs, formula)
             }
             None => self.satisfying(id, bad, asks),
         })
@@ -118,7 +116,7 @@ impl<'a> Reader<'a> {
 
     fn satisfying(&self, id: &str, when: Predicate, asks: Asks) -> Target {
         let configs = vec![Config::new(Shared(0), Bag::new())];
-        Target { name: id.to_string(), configs, formula: Some(Arc::new(Formula { when, asks })) }
+        Target::satisfying(id, configs, Formula { when, asks })
     }
 
     fn formula(&self, e: &Element) -> Refused<Predicate> {
@@ -157,7 +155,7 @@ impl<'a> Reader<'a> {
         Ok(Predicate::any(found))
     }
 
-    /// `a <= b` and its kin; integers, so that `a < b` is `a + 1 <= b`.
+    /// Parses a comparison such as `a <= b`. Numbers are integers, so `a < b` is `a + 1 <= b`.
     fn comparison(&self, e: &Element) -> Refused<Predicate> {
         let [left, right] = &e.children[..] else { return Err("a comparison needs two sides".into()) };
         let difference = |a: &Element, b: &Element, least: i64| {
@@ -181,7 +179,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds `sign` times an integer expression, in which `counts` counts tokens.
+    /// Adds `sign` times an integer expression to the sum; `counts` names the elements that count
+    /// tokens.
     fn sum(
         &self,
         e: &Element,
@@ -224,9 +223,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The id in `<what>id</what>`.
+/// Returns the id in `<what>id</what>`.
 fn named<'a>(e: &'a Element, what: &str) -> Refused<&'a str> {
-    if e.name == what { Ok(e.text.trim()) } else { Err(format!("`{}` is no {what}", shortened(&e.name))) }
+    if e.name == what { Ok(e.text.trim()) } else { Err(format!("`{}` is not a {what}", shortened(&e.name))) }
 }
 
 fn only(e: &Element) -> Refused<&Element> {
@@ -236,7 +235,7 @@ fn only(e: &Element) -> Refused<&Element> {
     }
 }
 
-/// Whether more tokens never make a predicate false, as one can see from its signs.
+/// Returns whether the signs in a predicate show that more tokens never make it false.
 fn grows(predicate: &Predicate) -> bool {
     match predicate {
         Predicate::AtLeast(sum, _) => sum.iter().all(|t| t.1 > 0),
@@ -245,7 +244,7 @@ fn grows(predicate: &Predicate) -> bool {
     }
 }
 
-/// The smallest markings of a predicate that grows, if these are not too many.
+/// Returns the smallest markings of a predicate that grows, if these are not too many.
 fn markings(predicate: &Predicate) -> Option<Vec<Bag>> {
     match predicate {
         Predicate::AtLeast(sum, least) => smallest_sums(sum, *least),
@@ -260,7 +259,7 @@ fn markings(predicate: &Predicate) -> Option<Vec<Bag>> {
     }
 }
 
-/// Every smallest way to reach the sum; all coefficients are positive.
+/// Returns the smallest markings that reach the sum; all coefficients are positive.
 fn smallest_sums(sum: &[(Local, i64)], least: i64) -> Option<Vec<Bag>> {
     let (last, first) = sum.split_last()?;
     let mut partial = vec![(Bag::new(), least)];
@@ -298,7 +297,7 @@ fn too_large() -> String {
     "its numbers are too large".into()
 }
 
-/// What covers an element of each list.
+/// Returns the smallest markings that cover an element of each list.
 fn both(a: &[Bag], b: &[Bag]) -> Option<Vec<Bag>> {
     if a.len().saturating_mul(b.len()) > MOST_MARKINGS {
         return None;
@@ -313,7 +312,7 @@ fn both(a: &[Bag], b: &[Bag]) -> Option<Vec<Bag>> {
     smallest(a.iter().flat_map(|x| b.iter().map(move |y| joined(x, y))).collect())
 }
 
-/// Drops what covers something else.
+/// Drops the markings that cover another one.
 fn smallest(mut all: Vec<Bag>) -> Option<Vec<Bag>> {
     if all.len() > MOST_MARKINGS || !all.iter().all(Bag::is_countable) {
         return None;
@@ -352,7 +351,7 @@ mod tests {
         target(&format!("<exists-path><finally>{inside}</finally></exists-path>"))
     }
 
-    /// The smallest markings (p q r) of a target that is upward closed.
+    /// Returns the smallest markings (p q r) of a target that is upward closed.
     fn smallest(target: Target) -> Vec<[u32; 3]> {
         assert!(target.is_upward_closed());
         let mut found: Vec<[u32; 3]> =
@@ -402,11 +401,11 @@ mod tests {
     fn always_is_never_not() {
         let safe = le(&tokens(&["p"]), &n(1));
         let found = target(&format!("<all-paths><globally>{safe}</globally></all-paths>")).unwrap();
-        assert_eq!(found.formula.as_ref().unwrap().asks, Asks::Always);
+        assert_eq!(found.asks().unwrap().clone(), Asks::Always);
         assert_eq!(smallest(found), [[2, 0, 0]]);
     }
 
-    /// Where a formula holds, of the markings with at most two tokens each.
+    /// Returns the markings with at most two tokens each where a formula holds.
     fn where_it_holds(formula: &str) -> Vec<[u32; 3]> {
         let (target, table) = (ef(formula).unwrap(), net());
         let counts = (0..27).map(|i| [i / 9, i / 3 % 3, i % 3]);
@@ -444,9 +443,9 @@ mod tests {
     #[test]
     fn bounds_are_about_sums() {
         let bound = "<place-bound><place>q</place><place>p</place></place-bound>";
-        let asks = target(bound).unwrap().formula.unwrap().asks.clone();
+        let asks = target(bound).unwrap().asks().unwrap().clone();
         assert_eq!(asks, Asks::Largest(vec![(Local(0), 1), (Local(1), 1)]));
-        let asks = target("<place-bound/>").unwrap().formula.unwrap().asks.clone();
+        let asks = target("<place-bound/>").unwrap().asks().unwrap().clone();
         assert_eq!(asks, Asks::Largest(Vec::new()), "which is 0");
     }
 

@@ -1,7 +1,7 @@
 //! Complements: a variable that is always 0 or 1 and tested for 0 gets a second one that is 1
-//! exactly where it is 0. A test for 0 then asks for a token, as any other guard does, so that the
-//! engines that decide nets for any number of tokens take it; and tokens that are there only while
-//! the variable is 0 are seen together with its complement.
+//! exactly where it is 0. A test for 0 then requires a token, as any other guard does, so that the
+//! engines that decide nets for any number of tokens accept it; and tokens that exist only while
+//! the variable is 0 are in views together with its complement.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::parse::{Condition, Net, Rule, Update};
 
-/// Rules may become so many times as many.
+/// Maximum factor by which the number of rules may grow.
 const MOST_GROWTH: usize = 4;
 
-/// The variables that get complements, with names for these. None do if the net starts with so many
-/// tokens and no others: search within a bound then decides it as it is.
+/// Returns the variables that get complements, with names for these. There are none if the net
+/// starts with a fixed number of tokens: bounded search then decides it as it is.
 pub(super) fn wanted(net: &Net<'_>, init_free: bool) -> Vec<(u32, String)> {
     let free = init_free && net.init.conditions.len() < net.names.len();
     if !free && net.init.conditions.iter().all(|c| c.high.is_some()) {
@@ -49,7 +49,7 @@ pub(super) fn wanted(net: &Net<'_>, init_free: bool) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// The net with these complements; those that would take too many rules are left out. Gives the
+/// Adds these complements to the net, except those that would take too many rules; returns the
 /// pairs.
 pub(super) fn complemented<'n>(net: &mut Net<'n>, wanted: &'n [(u32, String)]) -> Vec<(u32, u32)> {
     let most = net.rules.len() * MOST_GROWTH;
@@ -72,8 +72,8 @@ pub(super) fn complemented<'n>(net: &mut Net<'n>, wanted: &'n [(u32, String)]) -
     pairs
 }
 
-/// The value of a variable that was `old` after a rule; nothing if the rule does not fire then. An
-/// error if it may not be 0 or 1.
+/// Returns the value after a rule of a variable that was `old`; none if the rule does not fire
+/// then. Returns an error if the value may not be 0 or 1.
 fn after(rule: &Rule, x: u32, old: i64) -> Result<Option<i64>, ()> {
     let excluded = |c: &Condition| old < i64::from(c.low) || c.high.is_some_and(|high| old > i64::from(high));
     if rule.updates.iter().any(|u| u.var != x && u.sum.contains(&x)) {
@@ -91,13 +91,14 @@ fn after(rule: &Rule, x: u32, old: i64) -> Result<Option<i64>, ()> {
     };
     match new {
         0 | 1 => Ok(Some(new)),
-        // A guard is raised to what is taken.
+        // A guard is raised to the tokens taken.
         ..0 if rule.updates.iter().any(|u| u.var == x && !u.sum.is_empty()) => Ok(None),
         _ => Err(()),
     }
 }
 
-/// What a rule is with a complement: a rule for each value, or (none) itself.
+/// Returns a rule for each value of a variable with a complement; `None` if the rule stays as it
+/// is.
 fn cases(rule: &Rule, x: u32, not_x: u32) -> Option<Vec<Rule>> {
     let updated = rule.updates.iter().any(|u| u.var == x);
     if !updated && rule.condition(x).is_none_or(|c| c.high.is_none()) {
@@ -118,6 +119,6 @@ fn cases(rule: &Rule, x: u32, not_x: u32) -> Option<Vec<Rule>> {
         }
         found.push(Rule { guard, updates, span: rule.span });
     }
-    // A rule that never fires is warned about.
+    // A rule that never fires is kept, so that there is a warning about it.
     Some(found).filter(|found| !found.is_empty())
 }

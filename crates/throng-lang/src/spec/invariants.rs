@@ -5,7 +5,7 @@ use super::parse::Net;
 use crate::source::Diagnostic;
 use crate::system::Findings;
 
-/// Look-ups after which the check gives up: it is only about hints.
+/// Maximum number of look-ups, after which the check gives up: invariants are only hints.
 const PATIENCE: usize = 10_000_000;
 
 /// Warns about weights whose sum some rule changes.
@@ -23,7 +23,7 @@ pub(super) fn check(net: &Net<'_>, findings: &mut Findings) {
     let mut work = 0;
     for (r, rule) in net.rules.iter().enumerate() {
         let Ok(flow) = Flow::of(net, rule, &mut |_| {}) else { continue };
-        // Change of each invariant's sum: a fixed part, and what each token of a variable adds.
+        // Change of each invariant's sum: a fixed part, and a part for each token of a variable.
         let mut fixed: Vec<(u32, i128)> = Vec::new();
         for &(x, plus) in &flow.plus {
             fixed.extend(of_var[x as usize].iter().map(|&(i, w)| (i, w * i128::from(plus))));
@@ -53,7 +53,8 @@ pub(super) fn check(net: &Net<'_>, findings: &mut Findings) {
     for (invariant, rule) in net.invariants.iter().zip(broken_by) {
         let Some(rule) = rule else { continue };
         let line = net.lines.position(net.rules[rule].span.start).0;
-        let message = format!("these weights are no invariant: the rule in line {line} changes their sum");
+        let message =
+            format!("these weights are not an invariant: the rule in line {line} changes their sum");
         findings.push(
             Diagnostic::warning("W406", invariant.span, message)
                 .hint("invariants are not used; the verdict does not depend on this"),
@@ -61,7 +62,7 @@ pub(super) fn check(net: &Net<'_>, findings: &mut Findings) {
     }
 }
 
-/// One entry per key.
+/// Adds up the values of each key.
 fn added_up(mut list: Vec<(u32, i128)>) -> Vec<(u32, i128)> {
     list.sort_unstable();
     list.dedup_by(|later, earlier| {

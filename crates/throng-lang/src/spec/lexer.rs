@@ -1,9 +1,9 @@
-//! Tokens of a `.spec` file. Newlines and `#` comments only separate.
+//! Tokens of a `.spec` file. Newlines and `#` comments are only separators.
 
 use crate::source::{Diagnostic, Span};
 use crate::system::Findings;
 
-/// One token.
+/// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token {
     Name,
@@ -18,7 +18,7 @@ pub(super) enum Token {
 const SYMBOLS: [&str; 10] = ["->", ">=", "=", "'", ",", ";", "+", "-", "[", "]"];
 pub(super) const SECTIONS: [&str; 5] = ["vars", "rules", "init", "target", "invariants"];
 
-/// All tokens with their places; the last is [`Token::End`].
+/// Returns all tokens with their spans; the last is [`Token::End`].
 pub(super) fn tokens(text: &str, findings: &mut Findings) -> Vec<(Token, Span)> {
     let bytes = text.as_bytes();
     let mut found = Vec::with_capacity(text.len() / 3);

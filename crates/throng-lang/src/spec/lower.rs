@@ -1,11 +1,11 @@
-//! What rules mean: a net as a table in which tokens are threads.
+//! The semantics of rules: a net as a table in which tokens are threads.
 //!
 //! Let every variable's tokens flow to one place at most (otherwise a rule would copy tokens, which
 //! no step can do), and let `x' = … + c`. A step that takes t(y) tokens of each y, moves the other
 //! tokens with the flow and puts c + Σ t(y), over the y that flow into x, on x has exactly the
-//! effect of the rule; t is what the guards ask for. If that sum is negative, the missing tokens
-//! are taken from the variables that flow into x: all choices have the same effect, but each needs
-//! its own tokens, so there is a step for each.
+//! effect of the rule; t are the tokens that the guards require. If that sum is negative, the
+//! missing tokens are taken from the variables that flow into x: all choices have the same effect,
+//! but each needs its own tokens, so there is a step for each.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use throng_model::problem::{Asks, Formula, Initial, Target};
 use throng_model::table::{Fate, Names, Table};
 use throng_model::{Bag, Bystanders, Config, Edge, Local, Shared, Step, UNCOUNTABLE};
 
-/// Steps that one rule, or initial markings that `init`, may stand for.
+/// Maximum number of steps for one rule, and of initial markings for `init`.
 const MOST_CASES: usize = 1000;
 
-/// Where a rule sends tokens.
+/// The flow of tokens in a rule.
 pub(super) struct Flow {
     /// Constants added: x, c.
     pub plus: Vec<(u32, i64)>,
-    /// Variables whose tokens do not stay, and where they go: `None` if they vanish. Sorted.
+    /// Variables whose tokens do not stay, and their destinations: `None` if they vanish. Sorted.
     pub moved: Vec<(u32, Option<u32>)>,
 }
 
 impl Flow {
-    /// Reads the updates of a rule, or refuses what no step can do.
+    /// Reads the updates of a rule, or refuses those that no step can do.
     pub(super) fn of(
         net: &Net<'_>,
         rule: &Rule,
@@ -82,7 +82,7 @@ impl Flow {
         Ok(Flow { plus, moved })
     }
 
-    /// Where the tokens of `y` go.
+    /// Returns the destination of the tokens of `y`.
     fn destination(&self, y: u32) -> Option<u32> {
         self.moved.binary_search_by_key(&y, |m| m.0).map_or(Some(y), |i| self.moved[i].1)
     }
@@ -100,7 +100,7 @@ fn copied(net: &Net<'_>, rule: &Rule, y: u32, x: u32, z: u32) -> Diagnostic {
         .label("tokens can be moved, not copied")
 }
 
-/// The system that a net stands for.
+/// Returns the system of a net.
 pub(super) fn lower(
     net: &Net<'_>,
     complements: &[(u32, u32)],
@@ -139,7 +139,7 @@ pub(super) fn lower(
     })
 }
 
-/// Names `goal`, `goal1`, … that are not taken.
+/// Returns names `goal`, `goal1`, … that are not taken.
 fn fresh(taken: &[&str], count: usize) -> Vec<String> {
     if count == 0 {
         return Vec::new();
@@ -149,7 +149,7 @@ fn fresh(taken: &[&str], count: usize) -> Vec<String> {
     names.filter(|n| !taken.contains(n.as_str())).take(count).collect()
 }
 
-/// Whitespace runs become one blank, and long texts are cut.
+/// Collapses whitespace into single blanks, and cuts long texts.
 fn collapsed(text: &str) -> String {
     let mut words = String::new();
     for line in text.lines() {
@@ -181,10 +181,10 @@ fn step(take: Bag, put: Bag) -> Step {
     }
 }
 
-/// Variables, their tokens, and whether there must be exactly so many.
+/// Variables, their numbers of tokens, and whether there must be exactly that many.
 type Case = Vec<(u32, u32, bool)>;
 
-/// Every way to fix the variables with an upper bound.
+/// Returns every way to fix the variables with an upper bound.
 fn cases(conditions: &[Condition], span: Span) -> Result<Vec<Case>, Diagnostic> {
     let width = |c: &Condition| match c.high {
         Some(high) => (u64::from(high) + 1).saturating_sub(u64::from(c.low)),
@@ -249,8 +249,8 @@ fn add_rule(
     Ok(())
 }
 
-/// Updates `x' = sum - c` for which the guards do not take enough tokens of the sum, and how many
-/// are missing.
+/// Returns the updates `x' = sum - c` for which the guards do not take enough tokens of the sum,
+/// and how many are missing.
 fn shortages<'r>(rule: &'r Rule, taken: &[(u32, u32)]) -> Vec<(&'r Update, u32)> {
     let taken_of = |y: &u32| tokens(taken, *y);
     let have = |u: &Update| u.sum.iter().map(|y| i64::from(taken_of(y))).sum::<i64>();
@@ -258,7 +258,7 @@ fn shortages<'r>(rule: &'r Rule, taken: &[(u32, u32)]) -> Vec<(&'r Update, u32)>
     negative.map(|u| (u, -u.plus - have(u))).filter(|s| s.1 > 0).map(|s| (s.0, s.1 as u32)).collect()
 }
 
-/// How many tokens of `y` are taken; the list is sorted.
+/// Returns how many tokens of `y` are taken; the list is sorted.
 fn tokens(taken: &[(u32, u32)], y: u32) -> u32 {
     taken.binary_search_by_key(&y, |t| t.0).map_or(0, |i| taken[i].1)
 }
@@ -280,7 +280,7 @@ fn raised(
     );
 }
 
-/// Every way to take `missing` tokens from `sources`.
+/// Returns every way to take `missing` tokens from `sources`.
 fn compositions(sources: &[u32], missing: u32, span: Span) -> Result<Vec<Vec<(u32, u32)>>, Diagnostic> {
     let Some((&last, first)) = sources.split_last() else { return Ok(Vec::new()) };
     let mut partial: Vec<(Vec<(u32, u32)>, u32)> = vec![(Vec::new(), missing)];
@@ -307,7 +307,7 @@ fn compositions(sources: &[u32], missing: u32, span: Span) -> Result<Vec<Vec<(u3
         .collect())
 }
 
-/// Every element of one list joined with every element of the other.
+/// Returns every element of one list joined with every element of the other.
 fn combined(
     a: &[Vec<(u32, u32)>],
     b: &[Vec<(u32, u32)>],
@@ -416,19 +416,22 @@ fn targets(net: &Net<'_>, table: &mut Table, findings: &mut Findings) -> Vec<Tar
     targets
 }
 
-/// A target as it is written.
+/// Returns a target as it is written.
 fn exact(net: &Net<'_>, conjunction: &Conjunction) -> Target {
     let name = collapsed(&net.text[conjunction.span.range()]);
     let conditions = &conjunction.conditions;
     let threads: Bag = conditions.iter().filter(|c| c.low > 0).map(|c| (local(c.var), c.low)).collect();
     let most = |c: &Condition| Some(Predicate::AtLeast(vec![(local(c.var), -1)], -i64::from(c.high?)));
     let when = Predicate::all(conditions.iter().filter_map(most).collect());
-    let formula = (when != Predicate::TRUE).then(|| Arc::new(Formula { when, asks: Asks::Target }));
-    Target { name, configs: vec![Config::new(Shared(0), threads)], formula }
+    let configs = vec![Config::new(Shared(0), threads)];
+    match when == Predicate::TRUE {
+        true => Target::covering(name, configs),
+        false => Target::satisfying(name, configs, Formula { when, asks: Asks::Target }),
+    }
 }
 
-/// A rule that puts one token on `goal`, once, when the marking is exactly so; nothing else
-/// changes.
+/// Adds a rule that puts one token on `goal`, once, when the marking is exactly the target; nothing
+/// else changes.
 fn add_goal(net: &Net<'_>, target: &Conjunction, goal: u32, table: &mut Table) -> Result<(), Diagnostic> {
     for case in cases(&target.conditions, target.span)? {
         let take: Bag = case.iter().map(|&(x, n, _)| (local(x), n)).collect();

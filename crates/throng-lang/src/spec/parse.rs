@@ -7,7 +7,7 @@ use crate::configuration::shortened;
 use crate::source::{Diagnostic, LineIndex, Span};
 use crate::system::Findings;
 
-/// Token counts above this are refused; it leaves room for sums.
+/// Maximum number of tokens in a text; it leaves room for sums.
 const MOST_TOKENS: u32 = 1 << 30;
 
 /// A net as written.
@@ -30,13 +30,13 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// What the guard says about `x`.
+    /// Returns the condition of the guard on `x`.
     pub(super) fn condition(&self, x: u32) -> Option<&Condition> {
         self.guard.binary_search_by_key(&x, |c| c.var).ok().map(|i| &self.guard[i])
     }
 }
 
-/// Conditions that all hold; sorted by variable, none occurs twice.
+/// Conditions that all hold; sorted by variable, each of which occurs once.
 pub(super) struct Conjunction {
     pub conditions: Vec<Condition>,
     pub span: Span,
@@ -81,13 +81,13 @@ struct Parser<'a, 'f> {
     tokens: Vec<(Token, Span)>,
     at: usize,
     vars: FxHashMap<&'a str, u32>,
-    /// Names with other characters than letters, as some tools spell them in rules: `a.b[]` is
-    /// `adotbleftbracketrightbracket` there.
+    /// Names with other characters than letters, as some tools spell them in rules: `a.b[]` becomes
+    /// `adotbleftbracketrightbracket`.
     spelled: FxHashMap<String, Option<u32>>,
     findings: &'f mut Findings,
 }
 
-/// A name without characters that some tools cannot write.
+/// Spells out the characters of a name that some tools cannot write; `None` if there are none.
 fn spelled(name: &str) -> Option<String> {
     const WORDS: [(char, &str); 4] =
         [('.', "dot"), ('$', "dollar"), ('[', "leftbracket"), (']', "rightbracket")];
@@ -106,7 +106,7 @@ impl<'a> Parser<'a, '_> {
         self.tokens[self.at].1
     }
 
-    /// The end of the last token read.
+    /// Returns the span of the last token read.
     fn last(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].1
     }
@@ -153,7 +153,7 @@ impl<'a> Parser<'a, '_> {
         matches!(self.peek(), Token::Section | Token::End)
     }
 
-    /// Whether the section `name` starts here; steps over its name.
+    /// Accepts the start of the section `name`; returns whether it was there.
     fn section(&mut self, name: &str) -> bool {
         let here = self.peek() == Token::Section && self.word(self.span()) == name;
         if here {
@@ -203,7 +203,7 @@ impl<'a> Parser<'a, '_> {
         here
     }
 
-    /// Notes the error and continues behind the next `;`, or at the next section.
+    /// Records the error and continues after the next `;`, or at the next section.
     fn recover(&mut self, d: Diagnostic) {
         self.findings.push(d);
         while !self.at_section() {
@@ -232,7 +232,7 @@ impl<'a> Parser<'a, '_> {
                 Token::Name => {
                     self.vars.insert(self.word(span), names.len() as u32);
                     if let Some(spelled) = spelled(self.word(span)) {
-                        // Two names may be spelled alike: then neither is meant.
+                        // Two names may be spelled alike: then the spelling means neither.
                         let var = Some(names.len() as u32);
                         self.spelled.entry(spelled).and_modify(|var| *var = None).or_insert(var);
                     }
@@ -284,7 +284,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// `x >= n`, `x = n`, `x in [a, b]`
+    /// Parses `x >= n`, `x = n` or `x in [a, b]`.
     fn condition(&mut self) -> Parsed<Condition> {
         let start = self.span();
         let var = self.var()?;
@@ -307,7 +307,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Condition { var, low, high, span: start.to(self.last()) })
     }
 
-    /// Conditions; those of a rule may be `true`.
+    /// Parses conditions; those of a rule may be `true`.
     fn conjunction(&mut self, of_rule: bool) -> Parsed<Conjunction> {
         let start = self.span();
         let mut conditions = Vec::new();
@@ -333,7 +333,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// One conjunction, or all until the next section. An error ends the section.
+    /// Parses one conjunction, or all until the next section. An error ends the section.
     fn conjunctions(&mut self, one: bool) -> Vec<Conjunction> {
         let mut found = Vec::new();
         while !self.at_section() {
@@ -373,7 +373,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Rule { guard, updates, span })
     }
 
-    /// `x' = y + z - 1`
+    /// Parses `x' = y + z - 1`.
     fn update(&mut self) -> Parsed<Update> {
         let start = self.span();
         let var = self.var()?;

@@ -4,7 +4,7 @@ use throng_model::Describe;
 use throng_model::table::Names;
 use throng_model::{Bag, Config, Local, Model, Shared, Step, semantics};
 
-/// Variables a b c d; the rules; a=1 and the rest 0; target d>=1.
+/// Returns a net with variables a b c d, these rules, a=1 and the rest 0, and target d>=1.
 fn net(rules: &str) -> String {
     format!("vars a b c d rules {rules} init a=1, b=0, c=0, d=0 target d>=1")
 }
@@ -15,7 +15,7 @@ fn good(text: &str) -> System {
     system.unwrap()
 }
 
-/// Code, message, and the text it is about.
+/// Returns code, message and the underlined text of each finding.
 fn findings(text: &str) -> Vec<(String, String)> {
     let (system, findings) = read(text, Options::default());
     assert_eq!(system.is_none(), findings.iter().any(Diagnostic::is_error), "{text}");
@@ -27,7 +27,7 @@ fn bag(counts: &[u32]) -> Bag {
     counts.iter().enumerate().map(|(l, &n)| (Local(l as u64), n)).collect()
 }
 
-/// All markings after one firing.
+/// Returns all markings after one firing.
 fn fired(rules: &str, marking: &[u32]) -> Vec<Vec<u32>> {
     let (system, _) = read(&net(rules), Options::default());
     let table = system.unwrap().table;
@@ -153,7 +153,7 @@ fn invariants_are_checked_as_hints() {
     let text = format!("{} invariants a=2, b=1, c=1\n a=1, b=1\n", net(rules));
     let found = findings(&text);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].0, "W406 these weights are no invariant: the rule in line 1 changes their sum");
+    assert_eq!(found[0].0, "W406 these weights are not an invariant: the rule in line 1 changes their sum");
     assert_eq!(found[0].1, "a=1, b=1");
     assert_eq!(findings(&format!("{} invariants a=1", net("a=1 -> a'=1;"))), []);
 }
@@ -234,12 +234,12 @@ fn what_is_0_or_1_and_tested_for_0_has_a_complement() {
         ]
     );
     assert!(system.table.steps().iter().all(|s| s.others == throng_model::Bystanders::Stay));
-    // It need not be 0 or 1: counted, moved, added twice.
+    // The variable may exceed 1: it is counted, moved, or added twice.
     for leave in ["flag'=flag+1", "flag'=0, out'=out+flag", "flag'=2", "flag'=inside"] {
         let (system, _) = read(&lock(&format!("{enter} inside>=1 -> {leave};")), Options::default());
         assert_eq!(system.unwrap().complements, [], "{leave}");
     }
-    // Search within a bound takes what starts with so many tokens.
+    // Bounded search accepts a net that starts with a fixed number of tokens.
     let bounded =
         lock(&format!("{enter} inside>=1 -> flag'=0;")).replace("out>=1, inside=0", "out=1, inside=0");
     assert_eq!(good(&bounded).complements, []);

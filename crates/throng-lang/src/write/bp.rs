@@ -1,11 +1,11 @@
 //! Boolean programs: the shared state in bits, and a label for every local state; or, if there are
-//! transfers, which move threads that are at other labels, the local state in bits as well.
+//! transfers, which move threads at other labels, the local state in bits as well.
 //!
 //! The one initial thread first creates all others (so the program has a `start_thread`, and one
 //! initial thread is the default reading), then leads the steps that take no thread. A target is
 //! one more step, which takes its threads and leaves one at an `assert(0)`; the shared states it
-//! passes through let no other thread move. A thread between two labels is merely late: it holds
-//! nothing up, so no verdict depends on it. Only a transfer would miss it.
+//! passes through let no other thread move. A thread between two labels does not block others, so
+//! no verdict depends on it. Only a transfer would miss it.
 
 mod passive;
 
@@ -17,7 +17,7 @@ use super::{Refusal, Used, Written};
 use crate::system::System;
 use throng_model::{Bag, Local, Place};
 
-/// `.bp`
+/// Writes `.bp`.
 pub(super) fn write(system: &System) -> Result<Written, Refusal> {
     let (system, error) = with_assertion(system)?;
     let system = thread_form(&single_initial(&system)?, false)?;
@@ -31,7 +31,7 @@ pub(super) fn write(system: &System) -> Result<Written, Refusal> {
     Ok(written)
 }
 
-/// A system in thread form with one initial thread, about to become text.
+/// A system in thread form with one initial thread, to be printed.
 struct Program<'a> {
     system: &'a System,
     used: &'a Used,
@@ -42,7 +42,7 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// The declarations of the shared bits and the start of `main`.
+    /// Returns the declarations of the shared bits and the start of `main`.
     fn head(&self) -> String {
         let start = self.system.initial.first().map_or(0, |i| i.shared.0);
         let mut text = String::new();
@@ -53,19 +53,19 @@ impl Program<'_> {
         text
     }
 
-    /// Where the initial thread starts, if there is one.
+    /// Returns the local state in which the initial thread starts, if there is one.
     fn entry(&self) -> Option<Local> {
         self.system.initial.first().and_then(|i| i.threads.entries().first()).map(|e| e.0)
     }
 
-    /// Makes sure that there is a `start_thread`, so that one initial thread is the default
-    /// reading.
+    /// Returns a `start_thread` if no step creates a thread, so that one initial thread is the
+    /// default reading.
     fn creates(&self) -> &'static str {
         let creates = self.system.table.steps().iter().any(|s| !s.spawn.is_empty());
         if creates { "" } else { "    start_thread goto stop;\n" }
     }
 
-    /// A label for each local state.
+    /// Returns the program with a label for each local state.
     fn labels(&self) -> String {
         let mut text = self.head();
         text.push_str(self.creates());
@@ -87,7 +87,7 @@ impl Program<'_> {
         text
     }
 
-    /// `at_l: goto e1, e2;` and the edges.
+    /// Prints `at_l: goto e1, e2;` and the edges.
     fn location(&self, (name, edges): (&str, &[usize]), is_error: bool, text: &mut String) {
         if is_error {
             let _ = writeln!(text, "at_{name}: assert(0);\n    goto stop;");
@@ -112,7 +112,7 @@ impl Program<'_> {
     }
 }
 
-/// Every target as a step that leaves a thread in a local state of its own.
+/// Adds every target as a step that leaves a thread in a local state of its own.
 fn with_assertion(system: &System) -> Result<(System, Local), Refusal> {
     let mut rewriter = Rewriter::copy(&system.table);
     let error = rewriter.fresh_local("error")?;
@@ -143,7 +143,7 @@ impl Bits {
         (0..self.width).rev().map(|i| code >> i & 1 == 1).collect()
     }
 
-    /// `before b0 after & !before b1 after`: the bits hold this state.
+    /// Returns the condition that the bits hold this state: `before b0 after & !before b1 after`.
     fn hold(&self, state: u64, before: &str, after: &str) -> String {
         let prefix = self.prefix;
         let literal =
@@ -151,20 +151,20 @@ impl Bits {
         self.values(state).into_iter().enumerate().map(literal).collect::<Vec<_>>().join(" & ")
     }
 
-    /// Bits that differ, and what they become.
+    /// Returns the bits that differ, and their new values.
     fn changes(&self, from: u64, to: u64) -> Vec<(String, &'static str)> {
         let (before, after) = (self.values(from), self.values(to));
         let changed = (0..self.width).filter(|&i| before[i] != after[i]);
         changed.map(|i| (format!("{}{i}", self.prefix), if after[i] { "1" } else { "0" })).collect()
     }
 
-    /// The guard and, if the state changes, the assignment, in one step.
+    /// Returns the guard and, if the state changes, the assignment, as one statement.
     fn change(&self, from: u64, to: u64) -> String {
         guarded(&self.changes(from, to), &self.hold(from, "", ""))
     }
 }
 
-/// `x,y := 0,1 constrain guard`
+/// Returns `x,y := 0,1 constrain guard`.
 fn guarded(changes: &[(String, &str)], guard: &str) -> String {
     if changes.is_empty() {
         return format!("assume({guard})");

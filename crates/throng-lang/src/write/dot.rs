@@ -1,4 +1,4 @@
-//! Graphs for people: thread states and moves if steps move single threads, else places and
+//! Graphs for Graphviz: thread states and moves if steps move single threads, else places and
 //! transitions.
 
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use crate::system::System;
 use throng_model::table::{Fate, Table};
 use throng_model::{Bag, Local, Shared, Step};
 
-/// `.dot`
+/// Writes `.dot`.
 pub(super) fn write(system: &System) -> Written {
     let table = &system.table;
     let mut text = String::from("digraph system {\n    rankdir=LR;\n    node [fontname=\"sans-serif\"];\n");
@@ -23,7 +23,8 @@ pub(super) fn write(system: &System) -> Written {
     Written::new(text)
 }
 
-/// One node per thread state, one edge per move; what is created or moved along is dashed.
+/// Writes one node per thread state and one edge per move; moves of created threads and bystanders
+/// are dashed.
 fn thread_states(system: &System, text: &mut String) {
     let table = &system.table;
     let node = |s: Shared, l: Local| {

@@ -1,5 +1,5 @@
 //! The control-flow graph of a program, for Graphviz: a node for each statement, grouped by
-//! function, and where control goes from there.
+//! function, and an edge to each successor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,10 +7,10 @@ use std::fmt::Write;
 use super::dot::escaped;
 use crate::bp::program::Program;
 
-/// Function and node.
+/// Index of a function and of its node.
 type Id = (usize, usize);
 
-/// `.dot`; statements at positions (line, column) that are not among `reached` are grey.
+/// Writes `.dot`; statements at positions (line, column) that are not among `reached` are grey.
 pub fn flow(program: &Program, reached: Option<&BTreeSet<(u32, u32)>>) -> String {
     let mut text = String::from(
         "digraph program {\n    node [shape=box, fontname=\"monospace\", style=filled, fillcolor=white];\n    edge [fontname=\"sans-serif\"];\n",
@@ -54,7 +54,7 @@ fn entry(program: &Program) -> Id {
     (entry.function, entry.node)
 }
 
-/// Each once: in the source, a statement is one place, whatever called its function.
+/// Returns each edge once: a statement is one node, regardless of the calls of its function.
 fn edges(program: &Program) -> BTreeSet<(Id, Id, &'static str)> {
     let id = |point: u32| (program.points[point as usize].function, program.points[point as usize].node);
     let mut found = BTreeSet::new();

@@ -1,8 +1,7 @@
 //! PNML place/transition nets, with the targets as a property file.
 //!
-//! There are no transfers in PNML, and no "any number of tokens": a place that may start with any
-//! number gets a transition that adds tokens to it, which answers the same questions for plain
-//! nets.
+//! PNML has no transfers, and no "any number of tokens": a place that may start with any number
+//! gets a transition that adds tokens to it, which preserves the answers for plain nets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,7 +11,7 @@ use super::{Companion, Refusal, Used, Written, whence};
 use crate::system::System;
 use throng_model::{Bag, Local};
 
-/// `.pnml` and properties.
+/// Writes `.pnml` and properties.
 pub(super) fn write(system: &System) -> Result<Written, Refusal> {
     let system = with_met_targets(with_one_initial(system)?)?;
     if let Some(step) = system.table.steps().iter().find(|s| !system.table.fates(s.edge).is_empty()) {
@@ -94,7 +93,7 @@ impl Net {
     }
 }
 
-/// One property per target: it can be reached.
+/// Writes one property per target: it can be reached.
 fn properties(system: &System, used: &Used, with_shared: bool) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<property-set xmlns=\"http://mcc.lip6.fr/\">\n",

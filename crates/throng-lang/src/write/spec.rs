@@ -1,4 +1,5 @@
-//! mist nets. Shared states become places of which exactly one holds a token, if there are several.
+//! mist nets. If there are several shared states they become places, exactly one of which holds a
+//! token.
 
 use std::fmt::Write;
 
@@ -12,7 +13,7 @@ use throng_model::{Bag, Local, Step};
 
 const RESERVED: [&str; 8] = ["vars", "rules", "init", "target", "invariants", "true", "in", "goal"];
 
-/// `.spec`
+/// Writes `.spec`.
 pub(super) fn write(system: &System) -> Result<Written, Refusal> {
     let system = with_met_targets(with_one_initial(system)?)?;
     let used = Used::of(&system, &RESERVED);
@@ -70,7 +71,7 @@ pub(super) fn write(system: &System) -> Result<Written, Refusal> {
     Ok(Written::new(text))
 }
 
-/// `x>=1, s>=1 -> x'=x-1, y'=y+z+1, z'=0, s'=s-1, t'=t+1;`
+/// Writes `x>=1, s>=1 -> x'=x-1, y'=y+z+1, z'=0, s'=s-1, t'=t+1;`.
 fn rule(
     system: &System,
     step: &Step,
@@ -122,8 +123,8 @@ fn rule(
     Ok(())
 }
 
-/// For every x that changes: the variables that flow into it, and what is added beyond the tokens
-/// that were taken from those.
+/// Returns the updates of a step: for every x that changes, the sum of the variables that flow into
+/// it, plus the tokens put there, less those taken from these variables.
 fn updates(
     step: &Step,
     fate_of: &FxHashMap<Local, Fate>,

@@ -6,11 +6,12 @@ use crate::system::Kind;
 use crate::{configuration, ntts, pnml, spec, tts};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Target};
+use throng_model::random::Random;
 use throng_model::unfold::unfold;
 use throng_model::{Bag, Bystanders, Config, Edge, Local, Model, Place, Shared, Step, semantics};
 
-/// Whether some target can be covered from some initial configuration: naive backward search, for
-/// any number of threads. `None` if it gets too large.
+/// Returns whether some target can be covered from some initial configuration: naive backward
+/// search, for any number of threads. `None` if it gets too large.
 fn coverable(system: &System) -> Option<bool> {
     let model = &*system.table;
     assert_eq!(model.traits().blocking, None);
@@ -37,7 +38,7 @@ fn coverable(system: &System) -> Option<bool> {
     Some(basis.iter().any(|b| system.initial.iter().any(|i| i.omega().covers(b))))
 }
 
-/// What was written, read again, with its own initial configuration and targets.
+/// Reads the output of a writer, with its own initial configuration and targets.
 fn reread(written: &Written, format: Format) -> System {
     let (system, findings) = match format {
         Format::Tts => tts::read(&written.text),
@@ -207,13 +208,12 @@ fn names_become_unique_identifiers() {
     assert_eq!(found, ["x_y", "x_y_2", "l", "vars_2", "l_", "x_y_2_2"]);
 }
 
-/// A small generator of numbers; the same in every run.
-struct Random(u64);
+/// A generator of systems; the same in every run.
+struct Generator(Random);
 
-impl Random {
+impl Generator {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
+        self.0.below(n as usize) as u64
     }
 
     fn bag(&mut self, most: u64, locals: u64) -> Bag {
@@ -275,7 +275,7 @@ impl Random {
 
 #[test]
 fn random_systems_keep_their_answers() {
-    let mut random = Random(7);
+    let mut random = Generator(Random::new(7));
     let (mut compared, mut reached, mut refused) = (0, 0, 0);
     for round in 0..400 {
         let system = random.system();

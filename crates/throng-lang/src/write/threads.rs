@@ -1,10 +1,10 @@
 //! Rewrites a system so that every step moves one thread, or lets one thread create another.
 //!
 //! Steps that take several threads consume them one at a time: they pass through fresh shared
-//! states in which nothing else can happen and wait in a fresh local state `hold`. A run that gets
-//! stuck there has lost nothing, as targets only look at the original shared states. Threads that
-//! vanish go to a fresh local state `dead`. A step that takes no thread is led by a `helper` thread
-//! that is there from the start.
+//! states in which nothing else can happen, and the threads wait in a fresh local state `hold`. No
+//! target is missed by a run that gets stuck there, as targets are about the original shared
+//! states. Threads that vanish go to a fresh local state `dead`. A step that takes no thread is led
+//! by a `helper` thread that exists from the start.
 
 use std::sync::Arc;
 use throng_model::Describe;
@@ -15,10 +15,10 @@ use throng_model::problem::Initial;
 use throng_model::table::{Fate, Names, Table};
 use throng_model::{Bag, Bystanders, Edge, Local, Place, Shared, Step};
 
-/// Fresh shared states that a rewriting may need.
+/// Maximum number of fresh shared states of a rewriting.
 const MOST_FRESH: u64 = 2_000_000;
 
-/// A step, what it does to bystanders, and where it is written.
+/// A step, the fates of its bystanders, and its place in the text.
 type Entry = (Step, Vec<(Local, Fate)>, Place);
 
 /// A system under construction.
@@ -45,7 +45,7 @@ impl Rewriter {
         }
     }
 
-    /// All steps of a table, as they are.
+    /// Copies all steps of a table.
     pub(super) fn copy(table: &Table) -> Rewriter {
         let mut all = Rewriter::new(table);
         for step in table.steps() {
@@ -88,7 +88,7 @@ impl Rewriter {
         Ok(l)
     }
 
-    /// The system with these steps; everything else is `system`'s.
+    /// Returns the system with these steps; everything else is `system`'s.
     pub(super) fn finish(self, system: &System) -> System {
         let mut table = Table::new(self.shared, self.locals);
         for (step, fates, place) in self.steps {
@@ -149,7 +149,7 @@ impl Rewriter {
             self.one(now, l, next, hold, Vec::new(), place);
             now = next;
         }
-        // All taken threads are out of the way: now the others move, if they do.
+        // All taken threads are on hold: now the bystanders move, if they do.
         let mut puts = puts.into_iter();
         let first = puts.next().map_or_else(|| self.dead(), Ok)?;
         let mut left = holds + puts.len().saturating_sub(holds);
@@ -176,9 +176,9 @@ impl Rewriter {
         Ok(())
     }
 
-    /// A thread at `l` becomes two. If one of them is at `l` it stays; else it creates first and
-    /// moves then, and as the shared state in between is this step's own, any thread that completes
-    /// it is at `l` and indistinguishable from the others.
+    /// Lets a thread at `l` become two. If one of them is at `l` it stays; else it first creates
+    /// one and then moves. The shared state in between belongs to this step only, so any thread
+    /// that completes it is at `l` and indistinguishable from the others.
     fn spawn(&mut self, step: &Step, l: Local, (a, b): (Local, Local), place: &Place) -> Result<(), Refusal> {
         if a == l || b == l {
             let child = if a == l { b } else { a };
@@ -212,8 +212,8 @@ pub(super) fn step(from: Shared, to: Shared, take: Bag, put: Bag, spawn: Bag) ->
     Step { from, to, take, put, spawn, others: Bystanders::Stay, edge: Edge(0), choice: 0 }
 }
 
-/// Every step moves one thread (and others along), creates one, or, if `shared_transfers`, takes no
-/// thread and moves those at one local state.
+/// Rewrites a system so that every step moves one thread (and others along), creates one, or, if
+/// `shared_transfers`, takes no thread and moves those at one local state.
 pub(super) fn thread_form(system: &System, shared_transfers: bool) -> Result<System, Refusal> {
     let table = &system.table;
     let mut rewriter = Rewriter::new(table);
@@ -241,8 +241,8 @@ pub(super) fn thread_form(system: &System, shared_transfers: bool) -> Result<Sys
     Ok(rewritten)
 }
 
-/// One initial configuration without any thread; the first steps choose one of the original ones
-/// and create its threads.
+/// Returns a system with one initial configuration without threads; the first steps choose one of
+/// the original ones and create its threads.
 pub(super) fn single_initial(system: &System) -> Result<System, Refusal> {
     let mut rewriter = Rewriter::copy(&system.table);
     let start = rewriter.fresh_shared("start")?;
@@ -260,12 +260,12 @@ pub(super) fn single_initial(system: &System) -> Result<System, Refusal> {
     Ok(single)
 }
 
-/// The system itself if it has one initial configuration, else [`single_initial`].
+/// Returns the system itself if it has one initial configuration, else [`single_initial`].
 pub(super) fn with_one_initial(system: &System) -> Result<System, Refusal> {
     if system.initial.len() == 1 { Ok(system.clone()) } else { single_initial(system) }
 }
 
-/// A shared state for targets that cannot be met, if there are such.
+/// Adds a shared state for targets that cannot be met, if there are such.
 pub(super) fn with_met_targets(system: System) -> Result<System, Refusal> {
     if system.targets.iter().all(|t| !t.configs.is_empty()) {
         return Ok(system);

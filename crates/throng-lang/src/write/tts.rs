@@ -8,10 +8,11 @@ use crate::system::{System, listed, notation};
 use throng_model::table::{Fate, Names};
 use throng_model::{Local, Shared, Step};
 
-/// Initial threads that are written one by one.
+/// Maximum number of initial threads that are written one by one.
 const MOST_THREADS: u64 = 1_000_000;
 
-/// `.tts`: the format has no line for the initial configuration, so it is returned beside the text.
+/// Writes `.tts`: the format has no line for the initial configuration, so it is returned beside
+/// the text.
 pub(super) fn numbered(system: &System) -> Result<Written, Refusal> {
     let system = prepared(system)?;
     let (shared, locals) = (system.table.shared(), system.table.locals());
@@ -42,7 +43,7 @@ pub(super) fn numbered(system: &System) -> Result<Written, Refusal> {
     Ok(written)
 }
 
-/// `.ntts`
+/// Writes `.ntts`.
 pub(super) fn named(system: &System) -> Result<Written, Refusal> {
     let system = prepared(system)?;
     let used = Used::of(&system, &["shared", "local", "init", "target"]);
@@ -92,14 +93,14 @@ fn prepared(system: &System) -> Result<System, Refusal> {
     with_met_targets(thread_form(&with_one_initial(system)?, true)?)
 }
 
-/// One line per step of a system in thread form.
+/// Writes one line per step of a system in thread form.
 fn edges(
     system: &System,
     text: &mut String,
     shared: &dyn Fn(Shared) -> String,
     local: &dyn Fn(Local) -> String,
 ) {
-    // Where no thread moves, any local state that has a name will do.
+    // If no thread moves, any local state with a name is suitable.
     let any = local(Local(super::states(system).1.first().copied().unwrap_or(0)));
     for step in system.table.steps() {
         let fates = system.table.fates(step.edge);

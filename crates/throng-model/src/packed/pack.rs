@@ -1,4 +1,4 @@
-//! Configurations as a few bytes.
+//! Encoding of configurations in a few bytes.
 //!
 //! A configuration is a dense shared id and entries `(dense local id, count)` sorted by id. The
 //! packed form is one variable-length integer for the shared state, then one or two per entry:
@@ -22,17 +22,17 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// How many threads there are.
+    /// Returns the number of threads.
     pub fn size(&self) -> u64 {
         self.entries.iter().map(|e| u64::from(e.1)).sum()
     }
 
-    /// How many threads are at `l`.
+    /// Returns the number of threads at `l`.
     pub fn count(&self, l: u32) -> u32 {
         self.entries.iter().find(|e| e.0 == l).map_or(0, |e| e.1)
     }
 
-    /// Reads the configuration at the start of `bytes` and says how many bytes it takes.
+    /// Reads the configuration at the start of `bytes` and returns its length in bytes.
     pub fn read(&mut self, bytes: &[u8]) -> usize {
         self.entries.clear();
         let mut at = 0;
@@ -51,7 +51,7 @@ impl Unpacked {
     }
 }
 
-/// How many bytes the packed configuration at the start of `bytes` takes.
+/// Returns the length of the packed configuration at the start of `bytes`.
 pub fn length(bytes: &[u8]) -> usize {
     let mut at = 0;
     let mut last = get(bytes, &mut at) & 1 == 1;
@@ -65,8 +65,8 @@ pub fn length(bytes: &[u8]) -> usize {
     at
 }
 
-/// The same for bytes that come from elsewhere: `None` if they are no packed configuration of
-/// states below `shared` and `locals`.
+/// Returns the same for untrusted bytes: `None` if they are not a packed configuration of states
+/// below `shared` and `locals`.
 pub fn checked_length(bytes: &[u8], shared: usize, locals: usize) -> Option<usize> {
     let mut at = 0;
     let header = checked_get(bytes, &mut at)?;
@@ -90,7 +90,7 @@ pub fn checked_length(bytes: &[u8], shared: usize, locals: usize) -> Option<usiz
 #[derive(Debug, Default)]
 pub struct Packer {
     bytes: Vec<u8>,
-    /// Where the code of the last entry begins: its low bit is set at the end.
+    /// The position of the last entry's code, whose low bit is set at the end.
     last: usize,
     /// The smallest local id that may follow.
     next: u32,
@@ -105,7 +105,7 @@ impl Packer {
         put(&mut self.bytes, u64::from(shared) << 1);
     }
 
-    /// Adds `count` > 0 threads at `l`, which is larger than all before.
+    /// Adds `count` > 0 threads at `l`, which must be larger than all before.
     pub fn entry(&mut self, l: u32, count: u32) {
         self.last = self.bytes.len();
         let gap = u64::from(l - self.next) << 2;
@@ -118,9 +118,9 @@ impl Packer {
         }
     }
 
-    /// The packed form.
+    /// Returns the packed form.
     pub fn finish(&mut self) -> &[u8] {
-        // Without entries this is the header's bit, which then says just that.
+        // Without entries this is the bit of the header, which then says that there are none.
         self.bytes[self.last] |= 1;
         &self.bytes
     }
@@ -136,7 +136,7 @@ impl Packer {
 
     /// Packs `entries` with the sorted `changes` (local id, difference) applied.
     ///
-    /// No count may fall below 0; the caller has seen to that.
+    /// The caller guarantees that no count falls below 0.
     pub fn splice(&mut self, shared: u32, entries: &[(u32, u32)], changes: &[(u32, i64)]) -> &[u8] {
         self.start(shared);
         let mut rest = entries;
@@ -165,12 +165,13 @@ impl Packer {
     }
 }
 
-/// A count as bags keep it: it never reaches ω by counting.
+/// Converts a count as bags do: counting never reaches ω.
 pub fn saturated(count: i64) -> u32 {
     count.min(i64::from(crate::OMEGA - 1)) as u32
 }
 
-/// Little-endian base 128. The low bits of the first byte are the low bits of the number.
+/// Appends a number, little-endian in base 128. The low bits of its first byte are the low bits of
+/// the number.
 pub fn put(bytes: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         bytes.push(n as u8 | 0x80);
@@ -198,7 +199,7 @@ fn get(bytes: &[u8], at: &mut usize) -> u64 {
     }
 }
 
-/// The number at `at`, if there is one there; `at` is then behind it.
+/// Reads the number at `at`, if there is one, and moves `at` past it.
 pub fn checked_get(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let end = bytes[*at..].iter().take(9).position(|&b| b < 0x80)?;
     Some(get(&bytes[..=*at + end], at))

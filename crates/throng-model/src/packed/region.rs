@@ -1,5 +1,4 @@
-//! Where a store keeps its bytes: on the heap, or in memory that comes from elsewhere, as a file
-//! that is mapped into it.
+//! Memory of a store: on the heap, or mapped, for example from a file.
 
 use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
@@ -7,43 +6,43 @@ use std::sync::Arc;
 
 use crate::verdict::Unknown;
 
-/// Bytes that can grow.
+/// A resizable block of bytes.
 pub trait Mapping: Send + Sync + Debug {
-    /// All of them.
+    /// Returns all bytes.
     fn bytes(&self) -> &[u8];
 
-    /// All of them, to be written.
+    /// Returns all bytes, for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
 
-    /// Makes it this long. What was there stays, as far as there is room; what comes on top may be
-    /// anything.
+    /// Resizes it to this many bytes. The present content stays as far as it fits; added bytes are
+    /// arbitrary.
     ///
-    /// All of it must be there to be written: no space left is an error here, and said in words,
-    /// not later.
+    /// All bytes must be writable: lack of space is an error here, with a message, not a fault
+    /// later.
     fn resize(&mut self, bytes: usize) -> Result<(), String>;
 }
 
-/// Makes mappings.
+/// Creates mappings.
 pub trait Mappings: Send + Sync + Debug {
-    /// A new one, of no bytes.
+    /// Creates an empty mapping.
     fn create(&self) -> Result<Box<dyn Mapping>, String>;
 }
 
-/// Where new regions are; none: on the heap.
-pub type Place = Option<Arc<dyn Mappings>>;
+/// Where new regions are created; `None` for the heap.
+pub type Storage = Option<Arc<dyn Mappings>>;
 
-/// Bytes of a store.
+/// The bytes of a store.
 #[derive(Debug)]
 pub(super) enum Region {
     /// On the heap.
     Heap(Vec<u8>),
-    /// Nothing yet, and then a mapping.
+    /// Empty so far; a mapping is created when needed.
     Planned(Arc<dyn Mappings>),
     /// The first `used` bytes of a mapping.
     Mapped { mapping: Box<dyn Mapping>, used: usize },
 }
 
-/// A mapping grows by at least this much, so that it seldom grows.
+/// Minimum growth of a mapping in bytes, so that it grows seldom.
 const LEAST_GROWTH: usize = 64 << 10;
 
 impl Default for Region {
@@ -53,12 +52,12 @@ impl Default for Region {
 }
 
 impl Region {
-    /// An empty one.
-    pub(super) fn new(place: &Place) -> Region {
-        place.as_ref().map_or_else(Region::default, |mappings| Region::Planned(mappings.clone()))
+    /// Creates an empty region.
+    pub(super) fn new(storage: &Storage) -> Region {
+        storage.as_ref().map_or_else(Region::default, |mappings| Region::Planned(mappings.clone()))
     }
 
-    /// Sees to it that there is a mapping where one is planned.
+    /// Creates the mapping if one is planned.
     fn settle(&mut self) -> Result<(), Unknown> {
         if let Region::Planned(mappings) = self {
             *self = Region::Mapped { mapping: mappings.create().map_err(no_room)?, used: 0 };
@@ -66,7 +65,7 @@ impl Region {
         Ok(())
     }
 
-    /// Forgets the bytes and keeps the memory.
+    /// Drops the bytes and keeps the memory.
     pub(super) fn clear(&mut self) {
         match self {
             Region::Heap(bytes) => bytes.clear(),
@@ -75,8 +74,8 @@ impl Region {
         }
     }
 
-    /// Makes it so many bytes, all the same, whatever they were. On the heap, the old ones are gone
-    /// before the new ones come.
+    /// Replaces the content by `length` bytes of one value. On the heap, the old bytes are freed
+    /// first.
     pub(super) fn refill(&mut self, length: usize, byte: u8) -> Result<(), Unknown> {
         self.settle()?;
         match self {
@@ -96,7 +95,7 @@ impl Region {
         Ok(())
     }
 
-    /// Appends these bytes, one after another.
+    /// Appends these bytes in order.
     #[inline]
     pub(super) fn append(&mut self, more: [&[u8]; 3]) -> Result<(), Unknown> {
         if let Region::Heap(bytes) = self {
@@ -121,7 +120,7 @@ impl Region {
         Ok(())
     }
 
-    /// How many bytes it takes.
+    /// Returns the allocated bytes.
     pub(super) fn capacity(&self) -> usize {
         match self {
             Region::Heap(bytes) => bytes.capacity(),
@@ -166,7 +165,7 @@ mod tests {
     use crate::packed::shards::Shards;
     use crate::packed::store::{ROOT, hash};
 
-    /// Mappings of at most so many bytes.
+    /// Mappings of at most this many bytes.
     #[derive(Debug)]
     struct AtMost(usize);
 
@@ -192,7 +191,7 @@ mod tests {
             if bytes > self.1 {
                 return Err("the disk is full".into());
             }
-            // What comes on top may be anything.
+            // Added bytes are arbitrary.
             self.0.resize(bytes, 0xa5);
             Ok(())
         }
@@ -235,7 +234,7 @@ mod tests {
         let mut small = Shards::new(&Some(Arc::new(AtMost(100_000))));
         let why = words(fill(&mut small, 0..100_000));
         assert_eq!(why, "the store of configurations cannot grow: the disk is full");
-        // What was stored until then is there.
+        // Everything stored before is still there.
         let kept = small.len();
         assert!(kept > 1000 && small.ids().count() == kept);
     }

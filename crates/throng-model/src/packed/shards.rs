@@ -1,80 +1,80 @@
 //! A store in parts, so that several threads can fill it at the same time.
 //!
 //! A configuration belongs to a part by some bits of its hash, so each part can be searched and
-//! filled without looking at the others. An id says in its highest bits which part it is of. A
-//! store begins with one part, in which records are in the order in which they were found; it can
-//! be spread over [`PARTS`] when it has become large.
+//! filled without looking at the others. The highest bits of an id name its part. A store begins
+//! with one part, in which records are in the order in which they were found; a large one can be
+//! spread over [`PARTS`].
 
 use super::pack;
-use super::region::Place;
+use super::region::Storage;
 use super::store::{self, Footprint, Id, ROOT, Store};
 use crate::verdict::Unknown;
 
-/// Parts of a large store. Fixed, so that what a search with several threads does is independent of
-/// how many there are.
+/// Number of parts of a large store. It is fixed, so that the result of a parallel search does not
+/// depend on the number of threads.
 pub const PARTS: usize = 16;
 
-/// Configurations of a part that are looked at before the next part has its turn.
+/// Number of configurations of a part that are visited before the next part's turn.
 pub const TURN: usize = 64;
 
-/// Bits of an id that say where in its part a record is.
+/// Number of bits of an id that locate the record within its part.
 const BITS: u32 = Id::BITS - PARTS.ilog2();
 
 /// The set of configurations found, in one part or in [`PARTS`].
 #[derive(Debug)]
 pub struct Shards {
     parts: Vec<Store>,
-    place: Place,
+    storage: Storage,
 }
 
 impl Shards {
-    /// An empty store of one part.
-    pub fn new(place: &Place) -> Shards {
-        Shards { parts: vec![Store::new(place, ROOT)], place: place.clone() }
+    /// Creates an empty store of one part.
+    pub fn new(storage: &Storage) -> Shards {
+        Shards { parts: vec![Store::new(storage, ROOT)], storage: storage.clone() }
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// The parts, to be filled.
+    /// Returns the parts, to be filled.
     pub fn parts_mut(&mut self) -> &mut [Store] {
         &mut self.parts
     }
 
-    /// How many configurations there are.
+    /// Returns the number of configurations.
     pub fn len(&self) -> usize {
         self.parts.iter().map(Store::len).sum()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// For each part, where its last record ends.
+    /// Returns the end of the last record of each part.
     pub fn ends(&self) -> Vec<usize> {
         self.parts.iter().map(Store::end).collect()
     }
 
-    /// Forgets everything but keeps the memory.
+    /// Drops all content but keeps the memory.
     pub fn clear(&mut self) {
         self.parts.iter_mut().for_each(Store::clear);
     }
 
-    /// The part to which a configuration belongs.
+    /// Returns the part to which a configuration belongs.
     pub fn part_of(parts: usize, hash: u64) -> usize {
-        // Neither the bits that find the slot nor those of its tag.
+        // These are neither the bits that find the slot nor those of its tag.
         (hash >> 8) as usize & (parts - 1)
     }
 
-    /// The id of a record of a part.
+    /// Returns the id of a record of a part.
     pub fn id(part: usize, at: usize) -> Id {
         (part as Id) << BITS | at as Id
     }
 
-    /// Part and place of a record.
+    /// Returns the part of a record and its position there.
     fn locate(&self, id: Id) -> (&Store, Id) {
         match &self.parts[..] {
             [all] => (all, id),
@@ -82,43 +82,42 @@ impl Shards {
         }
     }
 
-    /// The bytes from the packed configuration at `id` on.
+    /// Returns the bytes from the packed configuration at `id` on.
     pub fn packed(&self, id: Id) -> &[u8] {
         let (part, at) = self.locate(id);
         part.packed(at)
     }
 
-    /// The configuration from which `id` was first found, unless the search started there.
+    /// Returns the configuration from which `id` was first found, unless the search started there.
     pub fn parent(&self, id: Id) -> Option<Id> {
         let (part, at) = self.locate(id);
         part.parent(at)
     }
 
-    /// Whether a configuration is there.
+    /// Returns whether a configuration is stored.
     pub fn contains(&self, packed: &[u8], hash: u64) -> bool {
         self.parts[Shards::part_of(self.parts.len(), hash)].contains(packed, hash)
     }
 
-    /// Adds a configuration, unless it is there, and returns its id if it is new.
+    /// Adds a configuration, unless it is stored already, and returns its id if it is new.
     pub fn insert(&mut self, packed: &[u8], hash: u64, parent: Id) -> Result<Option<Id>, Unknown> {
         let part = Shards::part_of(self.parts.len(), hash);
         let new = self.parts[part].insert(packed, hash, parent)?;
         Ok(new.map(|at| Shards::id(part, at as usize)))
     }
 
-    /// Fetches what look-ups for these hashes will need from memory, for all of them at the same
-    /// time.
+    /// Prefetches the memory that look-ups for these hashes need, for all of them at once.
     pub fn fetch(&self, hashes: impl Iterator<Item = u64> + Clone) {
         let parts = self.parts.len();
         store::fetch(hashes.map(|hash| (&self.parts[Shards::part_of(parts, hash)], hash)));
     }
 
-    /// How many bytes more the tables may take if they grow for so many configurations.
+    /// Returns by how many bytes the tables may grow for this many more configurations.
     pub fn growth(&self, more: usize) -> usize {
         self.parts.iter().map(|part| part.growth(more.div_ceil(self.parts.len()))).sum()
     }
 
-    /// How much memory this takes now.
+    /// Returns the present memory use.
     pub fn footprint(&self) -> Footprint {
         let mut sum = Footprint { configurations: 0, packed: 0, bookkeeping: 0 };
         for footprint in self.parts.iter().map(Store::footprint) {
@@ -129,13 +128,14 @@ impl Shards {
         sum
     }
 
-    /// The ids of all records: [`TURN`] of each part in turn, which comes close to the order in
-    /// which they were stored.
+    /// Iterates over the ids of all records: [`TURN`] of each part in turn, which is close to the
+    /// order in which they were stored.
     pub fn ids(&self) -> impl Iterator<Item = Id> {
         self.share(0, 1)
     }
 
-    /// The share of one of several workers in all records, by ids: together they have all.
+    /// Iterates over one worker's share of the records, by id; the shares of all workers together
+    /// have all records.
     pub fn share(&self, worker: usize, workers: usize) -> impl Iterator<Item = Id> {
         let mut next = vec![0; self.parts.len()];
         let (mut round, mut part, mut taken) = (0, 0, 0);
@@ -161,19 +161,20 @@ impl Shards {
         })
     }
 
-    /// All records of each part, one after another.
+    /// Returns all records of each part, one after another.
     pub fn records(&self) -> impl Iterator<Item = &[u8]> {
         self.parts.iter().map(Store::records)
     }
 
-    /// Spreads a store of one part over [`PARTS`]. `boundaries` are places in it, where a record
-    /// begins or ends; the result has, for each of them, the places in the parts that divide the
-    /// records in the same way.
+    /// Spreads a store of one part over [`PARTS`]. `boundaries` are record boundaries in it.
+    /// Returns, for each of them, the boundaries in the parts that divide the records in the same
+    /// way.
     pub fn spread<const N: usize>(&mut self, boundaries: [usize; N]) -> Result<[Vec<usize>; N], Unknown> {
         let mut places = boundaries.map(|_| vec![0; PARTS]);
         let all = &self.parts[0];
-        let mut parts: Vec<Store> = (0..PARTS).map(|_| Store::new(&self.place, 1 << BITS)).collect();
-        // The new id of each record, by its old one: a predecessor was stored before.
+        let mut parts: Vec<Store> = (0..PARTS).map(|_| Store::new(&self.storage, 1 << BITS)).collect();
+        // New ids by old ids. A predecessor is stored before its successors, so its new id is
+        // known.
         let mut moved = vec![ROOT; all.end()];
         for old in self.ids() {
             let packed = all.packed(old);
@@ -194,8 +195,8 @@ impl Shards {
         Ok(places)
     }
 
-    /// Takes these records, of one part or of [`PARTS`], instead of its own, if that is what they
-    /// are; `length` says how long the packed configuration at the start of some bytes is, if there
+    /// Replaces the content by these records, of one part or of [`PARTS`], if they are valid;
+    /// `length` returns the length of the packed configuration at the start of some bytes, if there
     /// is one.
     pub fn set_records(
         &mut self,
@@ -209,7 +210,7 @@ impl Shards {
         };
         let mut parts = Vec::with_capacity(records.len());
         for (part, bytes) in records.iter().enumerate() {
-            let mut store = Store::new(&self.place, reach);
+            let mut store = Store::new(&self.storage, reach);
             let belongs = |bytes: &[u8]| {
                 let length = length(bytes)?;
                 let hash = store::hash(bytes.get(..length)?);
@@ -224,7 +225,7 @@ impl Shards {
         Ok(self.ids().all(|id| self.parent(id).is_none_or(|parent| self.reaches(parent))))
     }
 
-    /// Whether an id is within its part.
+    /// Returns whether an id is within its part.
     pub fn reaches(&self, id: Id) -> bool {
         let (part, at) = self.locate(id);
         (at as usize) < part.end()
@@ -236,7 +237,7 @@ mod tests {
     use super::*;
     use crate::packed::pack::Packer;
 
-    /// A chain of configurations: each was found from the one before.
+    /// Builds a chain of configurations, each found from the one before.
     fn chain(store: &mut Shards, numbers: std::ops::Range<u32>, mut last: Id) -> Vec<Id> {
         let mut packer = Packer::default();
         let mut ids = Vec::new();
@@ -269,14 +270,13 @@ mod tests {
         assert_eq!((store.parts(), store.len()), (PARTS, 3000));
         assert_eq!(configurations(&store), before);
         assert!(none.iter().all(|&at| at == 0) && whole == store.ends());
-        // Half of the configurations are before the second boundary, and each was found from one
-        // that is as well.
+        // Half of the configurations are before the second boundary, and so are their predecessors.
         let at = |id: Id| ((id >> BITS) as usize, (id & ((1 << BITS) - 1)) as usize);
         let early: Vec<Id> = store.ids().filter(|&id| at(id).1 < half[at(id).0]).collect();
         assert_eq!(early.len(), 1500);
         assert!(early.iter().filter_map(|&id| store.parent(id)).all(|id| early.contains(&id)));
         assert!(half.iter().all(|&at| at > 0), "every part has some");
-        // The chain is the same backwards, and can be continued.
+        // The chain can be followed backwards as before, and extended.
         let last =
             store.ids().max_by_key(|&id| std::iter::successors(Some(id), |&id| store.parent(id)).count());
         let last = last.expect("there is one");
@@ -306,8 +306,8 @@ mod tests {
             assert_eq!(back.set_records(&records, length), Ok(true));
             assert_eq!(configurations(&back), configurations(&store));
             assert!(back.ids().all(|id| back.parent(id) == store.parent(id)));
-            // A predecessor that is nowhere, too few parts, a record in another part, one that is
-            // cut off.
+            // A predecessor out of range, too few parts, a record in the wrong part, a truncated
+            // record.
             let refused = |records: &[Vec<u8>]| {
                 let mut back = Shards::new(&None);
                 back.set_records(records, length) == Ok(false)

@@ -1,24 +1,24 @@
-//! Every configuration once, in the order in which it was found.
+//! A store that holds every configuration once, in the order in which it was found.
 //!
 //! One byte arena holds records: the predecessor's id (4 bytes), then the packed configuration,
-//! then bytes that fill it up to a multiple of four. A record's id is where it begins, counted in
-//! units of four bytes, so that ids of 32 bits reach through 16 GiB; since packed configurations
-//! end by themselves, walking the arena is walking the search's queue, and a breadth-first layer is
-//! a range of bytes. A hash table of ids finds a configuration.
+//! then padding to a multiple of four bytes. A record's id is where it begins, counted in units of
+//! four bytes, so that ids of 32 bits reach through 16 GiB; since packed configurations are
+//! prefix-free, a walk through the arena is a walk through the search's queue, and a breadth-first
+//! layer is a range of bytes. A hash table of ids finds a configuration.
 //!
 //! Invariant: no two records hold the same configuration.
 //!
 //! # The table
 //!
-//! Open addressing with linear probing over slots of five bytes: an id, and eight bits of the hash
-//! that spare most looks into the arena. In a large search nearly all time goes into waiting for
-//! memory, so what counts is how many cache lines a look-up touches: here one in the table and one
+//! Open addressing with linear probing over slots of five bytes: an id, and eight bits of the hash,
+//! which avoid most accesses to the arena. In a large search most time is spent waiting for memory,
+//! so the cost is the number of cache lines that a look-up touches: here one in the table and one
 //! in the arena. (`hashbrown::HashTable<u32>` takes the same five bytes per slot but keeps tags and
 //! values apart, which is a line more, and can only double.) At a load between 8/15 and 4/5 this is
 //! 6 to 10 bytes per configuration, besides 4 for the predecessor and 1.5 to fill up a record.
 //!
-//! [`Store::probe`] looks at the memory that several look-ups will need, so that the processor
-//! waits for all of it at the same time.
+//! [`Store::probe`] prefetches the memory that several look-ups need, so that the processor waits
+//! for all of it at once.
 //!
 //! A large search has several stores, and every configuration belongs to one of them by its hash
 //! ([`super::shards`]). Predecessors may be in another one.
@@ -30,16 +30,16 @@ use std::ops::Range;
 use rustc_hash::FxHasher;
 
 use super::pack;
-use super::region::{Place, Region};
+use super::region::{Region, Storage};
 use crate::verdict::Unknown;
 
-/// Where a configuration is stored, in units of [`UNIT`] bytes.
+/// The position of a stored configuration, in units of [`UNIT`] bytes.
 pub type Id = u32;
 
-/// The predecessor of a configuration the search starts from; and the id in a free slot.
+/// The predecessor of an initial configuration; also the id in a free slot.
 pub const ROOT: Id = u32::MAX;
 
-/// Records begin at multiples of this many bytes.
+/// Alignment of records in bytes.
 pub const UNIT: usize = 4;
 
 /// Bytes of a record before the packed configuration.
@@ -49,7 +49,7 @@ const HEAD: usize = 4;
 #[derive(Debug)]
 pub struct Store {
     arena: Region,
-    /// Slots, one after another.
+    /// The hash table's slots.
     slots: Region,
     len: usize,
     /// The first id that is too large.
@@ -62,13 +62,13 @@ type Slot = [u8; 5];
 /// Bytes of a slot.
 const SLOT: usize = size_of::<Slot>();
 
-/// Each byte of a free slot.
+/// Value of each byte of a free slot.
 const FREE: u8 = 0xff;
 
-/// Slots of the first table.
+/// Number of slots of the first table.
 const LEAST_SLOTS: usize = 64;
 
-/// How much memory a store uses.
+/// The memory use of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// Configurations stored.
@@ -86,86 +86,87 @@ impl Default for Store {
 }
 
 impl Store {
-    /// An empty store in a place, whose ids are below `reach`.
-    pub fn new(place: &Place, reach: Id) -> Store {
-        Store { arena: Region::new(place), slots: Region::new(place), len: 0, reach }
+    /// Creates an empty store in a storage, with ids below `reach`.
+    pub fn new(storage: &Storage, reach: Id) -> Store {
+        Store { arena: Region::new(storage), slots: Region::new(storage), len: 0, reach }
     }
 
-    /// How many configurations there are.
+    /// Returns the number of configurations.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The id that the next configuration will get.
+    /// Returns the id that the next configuration will get.
     pub fn end(&self) -> usize {
         self.arena.len() / UNIT
     }
 
-    /// Forgets everything but keeps the memory.
+    /// Drops all content but keeps the memory.
     pub fn clear(&mut self) {
         self.arena.clear();
         self.slots.fill(FREE);
         self.len = 0;
     }
 
-    /// The bytes from the packed configuration at `id` on.
+    /// Returns the bytes from the packed configuration at `id` on.
     pub fn packed(&self, id: Id) -> &[u8] {
         &self.arena[id as usize * UNIT + HEAD..]
     }
 
-    /// The id of the record after one whose packed form has `length` bytes.
+    /// Returns the id of the record after one whose packed form has `length` bytes.
     pub fn after(id: Id, length: usize) -> usize {
         id as usize + (HEAD + length).div_ceil(UNIT)
     }
 
-    /// The configuration from which `id` was first found, unless the search started there.
+    /// Returns the configuration from which `id` was first found, unless the search started there.
     pub fn parent(&self, id: Id) -> Option<Id> {
         let at = id as usize * UNIT;
         let bytes: [u8; HEAD] = self.arena[at..at + HEAD].try_into().ok()?;
         Some(u32::from_le_bytes(bytes)).filter(|&p| p != ROOT)
     }
 
-    /// Whether a configuration is there.
+    /// Returns whether a configuration is stored.
     pub fn contains(&self, packed: &[u8], hash: u64) -> bool {
         let slots = self.slots();
         !slots.is_empty() && self.contains_from(home(slots, hash), packed, hash)
     }
 
-    /// The same; the slots from the hash's first one up to `from` hold others.
+    /// Returns the same, given that the slots from the hash's first one up to `from` hold other
+    /// configurations.
     pub fn contains_from(&self, from: usize, packed: &[u8], hash: u64) -> bool {
         self.find(from, packed, hash).is_none()
     }
 
-    /// How many bytes more the table will take if it has to grow for so many configurations; 0 if
-    /// not.
+    /// Returns how many more bytes the table needs if it has to grow for this many configurations;
+    /// 0 if it need not.
     pub fn growth(&self, more: usize) -> usize {
         let slots = self.slots().len();
         if self.len + more >= slots / 5 * 4 { slots / 2 * SLOT } else { 0 }
     }
 
-    /// Adds a configuration, unless it is there, and returns its id if it is new.
+    /// Adds a configuration, unless it is stored already, and returns its id if it is new.
     pub fn insert(&mut self, packed: &[u8], hash: u64, parent: Id) -> Result<Option<Id>, Unknown> {
         self.reserve(1)?;
         self.insert_from(home(self.slots(), hash), packed, hash, parent)
     }
 
-    /// Sees to it that the table need not grow for so many configurations.
+    /// Grows the table so that this many configurations fit.
     pub fn reserve(&mut self, more: usize) -> Result<(), Unknown> {
         let slots = self.slots().len();
         if self.len + more <= slots / 5 * 4 {
             return Ok(());
         }
-        // From the arena, in order: that reads memory in one sweep.
+        // Rebuilding from the arena in order reads memory in one sweep.
         self.fill_anew((slots / 2 * 3).max(more * 2).max(LEAST_SLOTS))
     }
 
-    /// As [`Store::insert`], in a table with room: the slots from the hash's first one up to `from`
-    /// hold others.
+    /// Adds like [`Store::insert`], in a table with room: the slots from the hash's first one up to
+    /// `from` hold other configurations.
     pub fn insert_from(
         &mut self,
         from: usize,
@@ -184,8 +185,8 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// The first slot for each of these hashes that is free or has its tag, where look-ups can
-    /// begin. The memory that these will need is fetched for all of them at the same time.
+    /// Finds, for each of these hashes, the first slot that is free or has its tag, where its
+    /// look-up can begin. The memory for these look-ups is prefetched for all of them at once.
     pub fn probe(&self, hashes: impl Iterator<Item = u64> + Clone, found: &mut Vec<usize>) {
         found.clear();
         let slots = self.slots();
@@ -199,7 +200,7 @@ impl Store {
         black_box(found.iter().fold(0, |sum, at| sum ^ first(at)));
     }
 
-    /// How much memory this takes now.
+    /// Returns the present memory use.
     pub fn footprint(&self) -> Footprint {
         let links = (self.len * HEAD) as u64;
         Footprint {
@@ -209,7 +210,7 @@ impl Store {
         }
     }
 
-    /// The free slot, from this one on, where a configuration belongs; `None` if it is there
+    /// Returns the free slot, from this one on, for a configuration; `None` if it is stored
     /// already.
     fn find(&self, from: usize, packed: &[u8], hash: u64) -> Option<usize> {
         let (slots, arena) = (self.slots(), &*self.arena);
@@ -230,19 +231,19 @@ impl Store {
         self.slots.as_chunks().0
     }
 
-    /// All records, one after another.
+    /// Returns all records, one after another.
     pub fn records(&self) -> &[u8] {
         &self.arena
     }
 
-    /// The records from one id up to another.
+    /// Returns the records from one id up to another.
     pub fn records_in(&self, ids: Range<usize>) -> &[u8] {
         &self.arena[ids.start * UNIT..ids.end * UNIT]
     }
 
-    /// Takes these records instead of its own, if that is what they are; `length` says how long the
-    /// packed configuration at the start of some bytes is, if there is one. Predecessors are not
-    /// looked at.
+    /// Replaces the content by these records if they are valid; `length` returns the length of the
+    /// packed configuration at the start of some bytes, if there is one. Predecessors are not
+    /// checked.
     pub fn set_records(
         &mut self,
         records: &[u8],
@@ -268,7 +269,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Fills a table of so many slots from the arena.
+    /// Rebuilds the table with this many slots from the arena.
     fn fill_anew(&mut self, wanted: usize) -> Result<(), Unknown> {
         self.slots.refill(wanted * SLOT, FREE)?;
         let (slots, arena): (&mut [Slot], &[u8]) = (self.slots.as_chunks_mut().0, &self.arena);
@@ -288,7 +289,7 @@ impl Store {
     }
 }
 
-/// The slot where the search for a hash begins.
+/// Returns the slot where the search for a hash begins.
 fn home(slots: &[Slot], hash: u64) -> usize {
     ((u128::from(hash) * slots.len() as u128) >> 64) as usize
 }
@@ -306,7 +307,7 @@ fn read([tag, a, b, c, d]: Slot) -> (u8, Id) {
     (tag, u32::from_le_bytes([a, b, c, d]))
 }
 
-/// The first slot for a hash that is free or has its tag.
+/// Returns the first slot for a hash that is free or has its tag.
 fn likely(slots: &[Slot], hash: u64) -> usize {
     let mut at = home(slots, hash);
     loop {
@@ -318,7 +319,7 @@ fn likely(slots: &[Slot], hash: u64) -> usize {
     }
 }
 
-/// Fetches what these look-ups, each in a store, will need from memory.
+/// Prefetches the memory that these look-ups, each in its store, need.
 pub(super) fn fetch<'a>(look_ups: impl Iterator<Item = (&'a Store, u64)> + Clone) {
     let look_ups = look_ups.map(|(store, hash)| (store, store.slots(), hash)).filter(|l| !l.1.is_empty());
     black_box(look_ups.clone().fold(0, |sum, (_, slots, hash)| sum ^ slots[home(slots, hash)][0]));
@@ -328,7 +329,7 @@ pub(super) fn fetch<'a>(look_ups: impl Iterator<Item = (&'a Store, u64)> + Clone
     black_box(look_ups.fold(0, |sum, (store, slots, hash)| sum ^ first(store, slots, hash)));
 }
 
-/// The hash by which a packed configuration is found.
+/// Hashes a packed configuration.
 pub fn hash(packed: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(packed);

@@ -119,7 +119,7 @@ fn is_monotone(problem: &Problem) -> bool {
 fn split(problem: &Problem) -> (Vec<Asked>, Vec<Target>) {
     let (mut asked, mut others) = (Vec::new(), Vec::new());
     for target in &problem.targets {
-        let sum = match target.formula.as_ref().map(|f| &f.asks) {
+        let sum = match target.asks() {
             Some(Asks::Largest(sum)) => sum.clone(),
             _ => {
                 others.push(target.clone());
@@ -161,8 +161,7 @@ impl Asked {
     fn with(&self, name: String, least: i64, asks: Asks) -> Target {
         let decided = || Predicate::AtLeast(self.sum.clone(), least);
         let when = Predicate::at_least(self.sum.clone(), least).unwrap_or_else(decided);
-        let formula = Some(std::sync::Arc::new(Formula { when, asks }));
-        Target { name, formula, ..self.target.clone() }
+        Target::satisfying(name, self.target.configs.clone(), Formula { when, asks })
     }
 
     fn at_least(&self, least: i64) -> Target {

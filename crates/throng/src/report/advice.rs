@@ -1,4 +1,4 @@
-//! What to do about an UNKNOWN.
+//! Advice for an UNKNOWN.
 
 use super::plural;
 use crate::outcome::Outcome;
@@ -6,21 +6,21 @@ use throng_lang::vocabulary::Vocabulary;
 use throng_model::problem::{Bound, Target};
 use throng_model::verdict::Unknown;
 
-/// What was established although there is no verdict, if anything was.
+/// Returns what was established although there is no verdict, if anything was.
 pub fn established(report: &Outcome, why: &Unknown) -> Option<String> {
     let was_asked = !matches!(why, Unknown::LeftOut(_) | Unknown::Unsure(_));
     let k = report.shown().statistics.complete_up_to.filter(|&k| k > 0 && was_asked)?;
     Some(format!("no violation with up to {}", plural(k.into(), report.unit())))
 }
 
-/// What to try next, the most promising first.
+/// Returns what to try next, the most promising first.
 pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let any = report.problem.bound == Bound::Any;
     let known = report.shown().statistics.complete_up_to.unwrap_or(0);
     let mut tips = Vec::new();
     let Vocabulary { auto, backward, symbolic, .. } = *report.subject.vocabulary;
     let names = report.subject.vocabulary;
-    // Those that cover configurations decide nothing about whole ones.
+    // Engines that cover configurations decide nothing about whole ones.
     let covers = !report.problem.targets.iter().any(Target::is_about_all_threads);
     let or_backward = if covers { format!(", or {backward}") } else { String::new() };
     match why {
@@ -32,7 +32,7 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
                 (limit.as_secs_f64() * 4.0).ceil().max(1.0)
             ));
             if report.shown().attempts.is_empty() {
-                tips.push(format!("other engines: {auto}, and all suitable ones work side by side"));
+                tips.push(format!("other engines: {auto}, and which runs all suitable ones"));
             }
         }
         Unknown::Memory(limit) => {
@@ -52,9 +52,8 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
             tips.push(format!("more threads: {} {}", names.max_threads, u64::from(*n) * 2));
             tips.push(format!("an engine that proves for any number of threads: {auto}{or_backward}"));
         }
-        Unknown::Explored => tips.push(format!("ask: {}", names.answer)),
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
-            tips.push(format!("another engine: {auto} (all suitable ones side by side){or_backward}"));
+            tips.push(format!("another engine: {auto} (all suitable ones){or_backward}"));
         }
     }
     if any && known < 3 && !matches!(why, Unknown::Bound(_)) {

@@ -22,9 +22,9 @@ pub struct CutoffOutcome {
     pub problem: Problem,
     /// The answer.
     pub cutoff: Result<Cutoff, Unknown>,
-    /// Whether its evidence was checked.
+    /// True if its evidence was checked.
     pub checked: bool,
-    /// How long it took.
+    /// The time it took.
     pub time: Duration,
     pub(crate) proof: Option<Arc<CutoffProof>>,
     pub(crate) subject: Subject,
@@ -52,7 +52,7 @@ struct Step {
     threads: u32,
     new: usize,
     example: Example,
-    /// Steps of the run that reaches the example.
+    /// The number of steps of the run to the example.
     steps: usize,
 }
 
@@ -64,8 +64,7 @@ struct Example {
 }
 
 impl CutoffOutcome {
-    /// All that shows the cutoff, for a certificate: what was checked, or if nothing was, put
-    /// together now.
+    /// Returns the evidence for a certificate: the checked one, or if there is none, one built now.
     pub fn proof(&self, limits: &Limits) -> Result<Arc<CutoffProof>, Unknown> {
         match (&self.proof, &self.cutoff) {
             (Some(proof), _) => Ok(proof.clone()),
@@ -74,7 +73,8 @@ impl CutoffOutcome {
         }
     }
 
-    /// As text: the cutoff, then a line for each number of threads that brings something new.
+    /// Returns the answer as text: the cutoff, then a line for each number of threads that adds
+    /// something new.
     pub fn text(&self) -> String {
         let cutoff = match &self.cutoff {
             Err(why) => {
@@ -111,7 +111,7 @@ impl CutoffOutcome {
         out
     }
 
-    /// As a web page that needs no network and no script.
+    /// Returns the answer as a web page that needs no network and no script.
     #[cfg(feature = "page")]
     pub fn html(&self) -> String {
         use super::page::listing::{Listing, write};
@@ -148,7 +148,7 @@ impl CutoffOutcome {
         })
     }
 
-    /// As one JSON document.
+    /// Returns the answer as one JSON document.
     pub fn json(&self) -> String {
         let model = &*self.problem.model;
         let found = self.cutoff.as_ref().ok();
@@ -179,7 +179,7 @@ impl CutoffOutcome {
     }
 }
 
-/// The document of a run that was stopped before there was a question.
+/// Returns the document of a run that was stopped before there was a question.
 pub fn stopped(file: &str, why: &Unknown) -> String {
     super::json::to_text(&Document {
         schema: super::json::SCHEMA,

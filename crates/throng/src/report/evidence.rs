@@ -1,28 +1,28 @@
-//! Evidence in words: what kind it is, what it says, and why that proves the verdict.
+//! Evidence in words: its kind, its meaning, and why it proves the verdict.
 
 use super::plural;
 use crate::outcome::Outcome;
 use throng_model::verdict::{Certificate, LocalProof, Products, Refutation, Relative, Verdict};
 use throng_model::views::Views;
 
-/// A certificate explained.
+/// The explanation of a certificate.
 pub struct Explained {
     /// A short name: `closed set`.
     pub kind: &'static str,
-    /// How many members it has.
+    /// The number of members.
     pub size: usize,
-    /// What one member is called: `configuration`.
+    /// The name of one member: `configuration`.
     pub member: &'static str,
-    /// What the members are and why they prove the verdict, a paragraph each.
+    /// Says what the members are and why they prove the verdict, a paragraph each.
     pub words: Vec<String>,
-    /// What the checker has to see, in order.
+    /// What the checker has to establish, in order.
     pub obligations: [&'static str; 3],
-    /// Whether every local state that a thread can be in belongs to some member: then what is in
-    /// none is never reached.
+    /// True if every local state that a thread can be in belongs to some member: then other states
+    /// are never reached.
     pub covers: bool,
 }
 
-/// What a certificate says.
+/// Explains a certificate.
 pub fn explain(certificate: &Certificate) -> Explained {
     match certificate {
         Certificate::Closed(set) => closed(set.len(), false),
@@ -37,13 +37,13 @@ pub fn explain(certificate: &Certificate) -> Explained {
                  every configuration with the same shared state and at most as many threads everywhere."
                     .into(),
                 "Together the members cover every configuration that can be reached. None of them covers a bad \
-                 one, so nothing bad can be reached."
+                 one, so no bad configuration can be reached."
                     .into(),
             ],
             obligations: [
                 "every initial configuration is covered",
-                "every step from something covered leads to something covered",
-                "nothing bad is covered",
+                "every step from a covered configuration leads to a covered one",
+                "no bad configuration is covered",
             ],
             covers: true,
         },
@@ -52,11 +52,11 @@ pub fn explain(certificate: &Certificate) -> Explained {
             size: 0,
             member: "minimal configuration",
             words: vec![
-                "No configuration is bad: nothing is asked for that could be.".into(),
+                "No configuration is bad: the target has none.".into(),
             ],
             obligations: [
                 "no configuration is bad",
-                "whatever leads above a member in one step is above a member",
+                "every predecessor of a configuration above a member is above a member",
                 "no initial configuration is above a member",
             ],
             covers: false,
@@ -66,14 +66,14 @@ pub fn explain(certificate: &Certificate) -> Explained {
             size: set.len(),
             member: "minimal configuration",
             words: vec![
-                "The members are the smallest configurations from which something bad could be reached: whatever leads to a bad \
-                 configuration has the shared state of a member and at least its threads."
+                "The members are the smallest configurations from which a bad one could be reached: every configuration on the way \
+                 to a bad one has the shared state of a member and at least its threads."
                     .into(),
-                "No initial configuration does, however many threads it has. So nothing bad can be reached.".into(),
+                "No initial configuration does, however many threads it has. So no bad configuration can be reached.".into(),
             ],
             obligations: [
                 "every bad configuration is above a member",
-                "whatever leads above a member in one step is above a member",
+                "every predecessor of a configuration above a member is above a member",
                 "no initial configuration is above a member",
             ],
             covers: false,
@@ -92,7 +92,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
                 summary.words.insert(
                     0,
                     format!(
-                        "{which} only ever passed through: nothing starts there and nothing bad is there. The steps into and \
+                        "{which} transient: none is initial or bad. The steps into and \
                          out of them count as one step here, and the proof is about the other shared states."
                     ),
                 );
@@ -101,7 +101,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
                 let which = number(map.merged.len(), "local");
                 summary.words.insert(
                     0,
-                    format!("{which} merged with others here, or removed. That can only make more possible, not less."),
+                    format!("{which} merged with others here, or removed. That can only add behaviour, not remove any."),
                 );
             }
             summary.covers = false;
@@ -113,8 +113,8 @@ pub fn explain(certificate: &Certificate) -> Explained {
             summary.words.insert(
                 0,
                 format!(
-                    "The net was made smaller first, by {n} structural reductions: places that a transition only passes a token through are joined with it, and what \
-                     cannot fire or does not matter is left out. Whatever the net reaches, the smaller one reaches with the same tokens on the places asked about."
+                    "The net was first reduced by {n} structural reductions: transitions into and out of a place are combined, and transitions that \
+                     cannot fire or do not matter are removed. Whatever the net reaches, the smaller one reaches with the same tokens on the places of the question."
                 ),
             );
             summary.covers = false;
@@ -125,7 +125,7 @@ pub fn explain(certificate: &Certificate) -> Explained {
             let mut explained = closed(spread.members as usize, false);
             let workers = spread.workers;
             explained.words.push(format!(
-                "The set is too large to be in one place: it is spread over the workers that found it ({workers} of them), and each has checked its part."
+                "The set is too large for one process: it is distributed over the {workers} workers that found it, and each has checked its part."
             ));
             explained.covers = false;
             explained
@@ -141,24 +141,24 @@ pub fn explain(certificate: &Certificate) -> Explained {
     }
 }
 
-/// Evidence about localised models.
+/// Explains evidence about localised models.
 fn localised(parts: &[LocalProof]) -> Explained {
     let Some(first) = parts.first() else { return closed(0, false) };
-    let mut told = explain(&first.proof);
-    told.size = parts.iter().map(|part| part.proof.measure().1).sum();
+    let mut explained = explain(&first.proof);
+    explained.size = parts.iter().map(|part| part.proof.measure().1).sum();
     let (number, each) = match parts.len() {
         1 => ("This is".to_string(), "a program"),
         n => (format!("These are {n} proofs, for different statements, each"), "a program"),
     };
-    told.words.insert(
+    explained.words.insert(
         0,
         format!(
             "{number} about {each} that can do at least as much: only a few variables are kept, all others may have any value at any time, and \
-             places are taken for one that then do the same."
+             places that are then equivalent are merged."
         ),
     );
-    told.covers = false;
-    told
+    explained.covers = false;
+    explained
 }
 
 fn views(views: &Views) -> Explained {
@@ -169,17 +169,17 @@ fn views(views: &Views) -> Explained {
         member: "view",
         words: vec![
             format!(
-                "A view is what one sees of a configuration when one looks at its shared state and {threads}. The \
+                "A view of a configuration consists of its shared state and {threads}. The \
                  members are all the views that can ever occur, and perhaps a few more."
             ),
-            "Something bad would have to be made of these views, and cannot be. That holds however many threads there are at \
-             a time: more of them show no other views."
+            "No bad configuration has all its views among these. That holds for any number of threads at \
+             a time: more of them have no other views."
                 .into(),
         ],
         obligations: [
             "every view of an initial configuration is a member",
-            "a step from a configuration made of members shows only members",
-            "nothing bad can be made of members",
+            "every step from a configuration made of members leads to one made of members",
+            "no bad configuration is made of members",
         ],
         covers: true,
     }
@@ -191,7 +191,7 @@ fn relative(relative: &Relative) -> Explained {
         seen.words[0].clone(),
         format!(
             "{} a number to every shared state, and one that is not negative to every local state. No step that these views \
-             allow makes the sum larger; so whatever has a larger sum than all initial configurations is never reached.",
+             allow makes the sum larger; so a configuration with a larger sum than all initial ones is never reached.",
             if relative.vectors.len() == 1 {
                 "A vector gives".into()
             } else {
@@ -200,18 +200,18 @@ fn relative(relative: &Relative) -> Explained {
         ),
     ];
     if relative.basis.is_empty() {
-        words.push("Everything bad is ruled out by the views or by a vector.".into());
+        words.push("Every bad configuration is excluded by the views or by a vector.".into());
         let obligations = [
             "every view of an initial configuration is a member, and steps lead to members",
             "no possible step makes a vector's sum larger",
-            "nothing bad is made of members with a sum that an initial configuration has",
+            "no bad configuration is made of members and has at most the sums of an initial one",
         ];
         let kind = "linear invariants over views";
         return Explained { kind, words, obligations, ..seen };
     }
     words.push(
-        "The members are the smallest configurations, among those that views and vectors do not rule out, from which something \
-         bad could be reached. No initial configuration is above one of them."
+        "The members are the smallest configurations, among those that views and vectors do not exclude, from which a bad \
+         one could be reached. No initial configuration is above one of them."
             .into(),
     );
     Explained {
@@ -221,7 +221,7 @@ fn relative(relative: &Relative) -> Explained {
         words,
         obligations: [
             "the views are closed under steps, and no possible step makes a vector's sum larger",
-            "what is bad, or leads above a member, is above a member or ruled out",
+            "every bad configuration, and every predecessor of one above a member, is above a member or excluded",
             "no initial configuration is above a member",
         ],
         covers: false,
@@ -230,8 +230,8 @@ fn relative(relative: &Relative) -> Explained {
 
 fn refutation(refutation: &Refutation) -> Explained {
     let mut words = vec![
-        "The members are the cases of what the target asks for: in each, some comparisons of numbers of tokens hold. A case is either \
-         split into further cases, or contradicts what is reachable: it comes with weights for places such that no transition increases the weighted number of tokens, but \
+        "The members are the cases of the target: in each, some comparisons of numbers of tokens hold. A case is either \
+         split into further cases, or contradicts the state equation: it comes with weights for places such that no transition increases the weighted number of tokens, but \
          where the comparisons hold that number is larger than at the start."
             .to_string(),
     ];
@@ -247,9 +247,9 @@ fn refutation(refutation: &Refutation) -> Explained {
         member: "case",
         words,
         obligations: [
-            "the cases are all that the target asks for",
+            "the cases cover the target",
             "no transition increases a weighted number, or empties a trap",
-            "what the comparisons of a case ask for is more than there is at the start",
+            "the comparisons of a case require a larger number than there is at the start",
         ],
         covers: false,
     }
@@ -263,12 +263,12 @@ const CLOSED: [&str; 3] = [
 
 const REDUCED: [&str; 3] = [
     "every initial configuration is a member",
-    "every step that has to be looked at leads from a member to a member",
+    "every step that the reduction requires leads from a member to a member",
     "no member is bad",
 ];
 
-const REDUCTION: &str = "Where one thread's next step commutes with all that others can do, only that thread's steps are followed \
-                         (partial-order reduction): the order makes no difference to what can go wrong.";
+const REDUCTION: &str = "Where one thread's next step commutes with all steps of the others, only that thread's steps are followed \
+                         (partial-order reduction): their order does not affect the verdict.";
 
 fn closed(size: usize, reduced: bool) -> Explained {
     let mut words = vec![
@@ -291,9 +291,9 @@ fn closed(size: usize, reduced: bool) -> Explained {
 
 fn products(products: &Products) -> Explained {
     let mut words = vec![
-        "Each member is a product of sets: every choice of a shared state from one set, and of so many local states from others, \
+        "Each member is a product of sets: every choice of a shared state from one set, and of a number of local states from others, \
          is a configuration of it. All initial configurations are in some member, no step leads out of all of them, \
-         and none holds anything bad."
+         and none contains a bad configuration."
             .to_string(),
     ];
     if products.reduced {
@@ -309,7 +309,7 @@ fn products(products: &Products) -> Explained {
     }
 }
 
-/// The evidence for a verdict on one line, for tables: `set of views, 3708 views`.
+/// Returns the evidence for a verdict on one line, for tables: `set of views, 3708 views`.
 pub fn line(report: &Outcome, target: usize) -> String {
     match &report.shown().verdicts[target] {
         Verdict::Safe(certificate) => {

@@ -1,6 +1,6 @@
-//! A proof for people: what holds at each line, read off the certificate.
+//! A proof for people: facts that hold at each line, derived from the certificate.
 //!
-//! The certificate was checked, and describes everything that can be reached (`covering`); a fact
+//! The certificate was checked, and describes every reachable configuration (`covering`); a fact
 //! holds in all of its members. So each fact is as certain as the verdict.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,7 +13,7 @@ use throng_model::limits::{Limits, Ticker};
 use throng_model::verdict::{Unknown, Verdict};
 use throng_model::{Local, Model, Shared};
 
-/// What holds whenever a thread is at a line.
+/// The facts that hold whenever a thread is at a line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct LineFacts {
     /// The line.
@@ -22,14 +22,14 @@ pub struct LineFacts {
     pub facts: Vec<String>,
 }
 
-/// A variable with more values than this at a line is not worth a sentence.
+/// Maximum number of values of a variable at a line that are listed.
 const MOST_VALUES: usize = 3;
 
-/// Certificates with more members than this are not gone through once more for the sake of facts.
+/// Maximum number of members of a certificate from which facts are derived.
 const MOST_MEMBERS: usize = 200_000;
 
-/// The facts that the proofs of an answer show; none if the input has no lines, or nothing was
-/// proved, or the proof is very large, or the limits of the run do not allow looking for them.
+/// Returns the facts that the proofs of an answer show. None if the input has no lines, nothing was
+/// proved, the proof is very large, or the limits of the run are reached.
 pub fn facts(report: &Outcome) -> Vec<LineFacts> {
     let (model, verdicts) = (&*report.problem.model, &report.answer.verdicts);
     let size = |verdict: &Verdict| verdict.evidence().map_or(0, |evidence| evidence.1);
@@ -37,11 +37,11 @@ pub fn facts(report: &Outcome) -> Vec<LineFacts> {
         return Vec::new();
     }
     let Some(covering) = Covering::new(&report.problem, verdicts, None) else { return Vec::new() };
-    let found = Seen::of(model, &covering, &report.limits).and_then(|seen| seen.facts(&report.limits));
+    let found = Collector::of(model, &covering, &report.limits).and_then(|seen| seen.facts(&report.limits));
     found.unwrap_or_default()
 }
 
-/// The values that a variable has; none: any. One more than [`MOST_VALUES`] stands for many.
+/// The values that a variable has; `None`: any. One more than [`MOST_VALUES`] stands for many.
 type Values = Option<BTreeSet<u32>>;
 
 /// The values of variables.
@@ -60,7 +60,7 @@ impl Known {
         }
     }
 
-    /// The same where a variable may be missing: then there is nothing to say about it.
+    /// Adds values of variables. A missing variable may have any value.
     fn note_all(&mut self, now: &[(u32, Option<u32>)], is_first: bool) {
         let before: Vec<u32> = self.0.keys().copied().collect();
         self.note(now);
@@ -89,7 +89,7 @@ impl Texts {
         })
     }
 
-    /// Names and values by number; a value is missing if it may be any.
+    /// Returns names and values by number; a value is missing if it may be any.
     fn numbered(&mut self, values: Vec<(String, String)>) -> Vec<(u32, Option<u32>)> {
         let numbered = |(name, value): (String, String)| {
             let value = if value == "*" { None } else { Some(self.number(value)) };
@@ -99,7 +99,7 @@ impl Texts {
     }
 }
 
-/// A set of lines: a bit for each, by its index.
+/// A set of lines: one bit for each, by index.
 #[derive(Clone, Default)]
 struct Row(Vec<u64>);
 
@@ -128,31 +128,32 @@ impl Row {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Collector {
     /// Every line with a statement, in order.
     lines: Vec<u32>,
     texts: Texts,
-    /// Whether a thread may be at each line; if so, the values of shared variables, and those of
-    /// the thread, there.
+    /// For each line that a thread may be at, the values of shared variables and of the thread's
+    /// variables.
     shared: Vec<Option<Known>>,
     own: Vec<Option<Known>>,
-    /// Shared variables and their values anywhere: what never changes says nothing about a line.
+    /// Values of the shared variables anywhere: a variable that never changes gives no information
+    /// about a line.
     anywhere: Known,
-    /// The lines at which another thread may be, for each line.
+    /// For each line, the lines at which another thread may be at the same time.
     together: Vec<Row>,
 }
 
-impl Seen {
-    fn of(model: &dyn Model, covering: &Covering, limits: &Limits) -> Result<Seen, Unknown> {
+impl Collector {
+    fn of(model: &dyn Model, covering: &Covering, limits: &Limits) -> Result<Collector, Unknown> {
         let lines: BTreeSet<u32> = model.places().iter().map(|p| p.line).filter(|&line| line > 0).collect();
         let lines: Vec<u32> = lines.into_iter().collect();
         let count = lines.len();
-        let mut seen = Seen {
+        let mut seen = Collector {
             lines,
             shared: vec![None; count],
             own: vec![None; count],
             together: vec![Row::default(); count],
-            ..Seen::default()
+            ..Collector::default()
         };
         let mut ticker = Ticker::new(limits);
         ticker.limits().check()?;
@@ -175,7 +176,7 @@ impl Seen {
         Ok(seen)
     }
 
-    /// Takes note of a thread state, the first time that it is met; gives the index of its line.
+    /// Adds a thread state, if it is new. Returns the index of its line.
     fn meet(&mut self, model: &dyn Model, l: Local) -> Option<usize> {
         let line = model.place(l)?.line;
         let i = self.lines.binary_search(&line).ok()?;
@@ -225,7 +226,7 @@ impl Seen {
         Ok(())
     }
 
-    /// The facts, line by line.
+    /// Returns the facts, line by line.
     fn facts(&self, limits: &Limits) -> Result<Vec<LineFacts>, Unknown> {
         let mut ticker = Ticker::new(limits);
         let reached: Vec<usize> = (0..self.lines.len()).filter(|&i| self.shared[i].is_some()).collect();
@@ -241,11 +242,12 @@ impl Seen {
         Ok(found)
     }
 
-    /// What is known about variables at a line.
+    /// Returns the facts about variables at a line.
     fn values(&self, i: usize) -> Vec<String> {
         let mut all: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         let mut open: BTreeSet<&str> = BTreeSet::new();
-        // A variable of the thread may have the name of a shared one: what is said is true of both.
+        // A variable of the thread may have the name of a shared one; the fact is then true of
+        // both.
         for (name, values) in self.shared[i].iter().chain(&self.own[i]).flat_map(|known| &known.0) {
             let name = self.texts.texts[*name as usize].as_str();
             match values {
@@ -262,8 +264,8 @@ impl Seen {
         .collect()
     }
 
-    /// Of a variable of the thread, only one value is worth a sentence: how many it could have is
-    /// not known here.
+    /// Returns whether the values of a variable give information. Of a variable of the thread, only
+    /// a single value does: its possible values are not known here.
     fn says_more(&self, name: &str, values: &BTreeSet<u32>) -> bool {
         match self.texts.numbers.get(name).and_then(|name| self.anywhere.0.get(name)) {
             Some(Some(anywhere)) => values.len() <= MOST_VALUES && values != anywhere,
@@ -271,7 +273,7 @@ impl Seen {
         }
     }
 
-    /// Where no other thread is while one is at a line.
+    /// Returns where no other thread is while one is at a line.
     fn apart(&self, i: usize, reached: &[usize]) -> Option<String> {
         let apart: Vec<bool> = reached.iter().map(|&other| !self.together[i].contains(other)).collect();
         let lines: Vec<u32> = reached.iter().map(|&i| self.lines[i]).collect();
@@ -283,7 +285,7 @@ impl Seen {
     }
 }
 
-/// `x = 1`, `x is 1 or 2`
+/// Formats values: `x = 1`, `x is 1 or 2`.
 fn is_one_of(name: &str, values: &BTreeSet<&str>) -> String {
     let values: Vec<&str> = values.iter().copied().collect();
     match values[..] {
@@ -292,7 +294,8 @@ fn is_one_of(name: &str, values: &BTreeSet<&str>) -> String {
     }
 }
 
-/// `line 13`, `lines 13–16, 20`; lines between which there is no other statement are one range.
+/// Formats lines: `line 13`, `lines 13–16, 20`; lines between which there is no other statement
+/// form one range.
 fn ranges(chosen: &[bool], lines: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for (i, line) in lines.iter().enumerate().filter(|(i, _)| chosen[*i]) {

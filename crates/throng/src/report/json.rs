@@ -1,12 +1,12 @@
-//! The report as one JSON document. Keys keep their order; `schema` grows when their meaning
-//! changes.
+//! The report as one JSON document. The order of keys is stable; `schema` is incremented when their
+//! meaning changes.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::facts::{LineFacts, facts};
-use super::story::{Story, tell};
+use super::story::{Story, describe_run};
 use super::{advice, at_most, evidence, reason, scope, scope_of};
 use crate::outcome::{MemoryModel, Outcome, Phases, Status, Written};
 use throng_engine::{Attempt, Statistics};
@@ -26,8 +26,8 @@ struct Document<'a> {
     file: &'a str,
     verdict: &'static str,
     engine: &'a str,
-    /// At most so many threads at a time: asked for, because none is ever added, or because the
-    /// program creates no more; null: any number.
+    /// Maximum number of threads at a time: the requested bound, the initial number if none is ever
+    /// added, or the largest number that the program creates; null: any number.
     threads: Option<u32>,
     /// Nets: the bound on tokens for each open count of the initial marking.
     tokens: Option<u32>,
@@ -35,7 +35,7 @@ struct Document<'a> {
     /// For how many threads a proof holds, in the words of the first line.
     scope: String,
     /// What the verdicts take for granted.
-    assumptions: &'a [String],
+    assumptions: Vec<String>,
     /// The memory model that proofs are limited to; null: none.
     memory_model: Option<MemoryModel>,
     targets: &'a [TargetDocument<'a>],
@@ -44,11 +44,11 @@ struct Document<'a> {
     /// The certificate that was written.
     certificate: Option<&'a Written>,
     statistics: Numbers<'a>,
-    /// What the proof says about each line.
+    /// The facts that the proof shows about each line.
     facts: Vec<LineFacts>,
-    /// What is odd about the input, the question or the proof.
+    /// Warnings about the input, the question or the proof.
     warnings: Vec<Warning<'a>>,
-    /// What each engine did, if several took part.
+    /// The record of each engine, if several took part.
     attempts: &'a [Attempt],
 }
 
@@ -56,10 +56,10 @@ struct Document<'a> {
 struct TargetDocument<'a> {
     name: &'a str,
     verdict: &'static str,
-    /// Formulas: whether the formula is true, as it is written.
+    /// For formulas, whether the formula is true, as it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     holds: Option<bool>,
-    /// Formulas that ask for it: the largest number of tokens.
+    /// For formulas that ask for it, the largest number of tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<i64>,
     /// Why there is no verdict, in one word.
@@ -67,16 +67,16 @@ struct TargetDocument<'a> {
     reason: Option<String>,
     /// What to try next, if there is no verdict.
     next: Vec<String>,
-    /// Who answered.
+    /// The engine that answered.
     by: Option<&'a str>,
     evidence: Option<Evidence>,
     checked: bool,
-    /// Of a run, how many threads there are at a time, at most.
+    /// For a run, the maximum number of threads at a time.
     threads: Option<u32>,
-    /// How many there are in all: some may end before others start.
+    /// For a run, the number of threads in all: some may end before others start.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads_in_all: Option<u32>,
-    /// Whether no run has fewer: known, or not.
+    /// For a run, whether no run has fewer threads, as far as known.
     fewest: Option<bool>,
     steps: Option<usize>,
     trace: Option<Story>,
@@ -87,7 +87,7 @@ struct Warning<'a> {
     code: &'static str,
     message: &'a str,
     file: &'a str,
-    /// Where; null if the whole file is meant.
+    /// The line; null if the whole file is meant.
     line: Option<usize>,
     column: Option<usize>,
 }
@@ -109,7 +109,7 @@ impl Warning<'_> {
 #[derive(Serialize)]
 struct Evidence {
     kind: &'static str,
-    /// Steps of a run, members of a certificate.
+    /// The number of steps of a run, or of members of a certificate.
     size: usize,
 }
 
@@ -118,19 +118,19 @@ struct Numbers<'a> {
     #[serde(flatten)]
     search: &'a Statistics,
     seconds: f64,
-    /// Seconds for each part of the run.
+    /// The seconds of each phase of the run.
     phases: BTreeMap<&'static str, f64>,
-    /// How long checking the evidence took.
+    /// The seconds of checking the evidence.
     checking: f64,
-    /// How long engines took that decided nothing.
+    /// The seconds of engines that decided nothing.
     thrown_away: f64,
-    /// Bytes in use at the end.
+    /// Bytes of memory in use at the end.
     memory: u64,
-    /// Bytes in use at most.
+    /// Maximum number of bytes in use.
     peak_memory: u64,
 }
 
-/// The whole report, pretty-printed.
+/// Returns the whole report, pretty-printed.
 pub fn write(report: &Outcome) -> String {
     let by = report.answered_by();
     let targets = targets(report, &by);
@@ -152,7 +152,7 @@ pub fn write(report: &Outcome) -> String {
             Some(verdict) => scope_of(report, verdict),
             None => scope(&report.problem, report.unit()),
         },
-        assumptions: &report.assumptions,
+        assumptions: report.assumed(),
         memory_model: report.memory_model,
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
@@ -173,7 +173,7 @@ pub fn write(report: &Outcome) -> String {
     to_text(&document)
 }
 
-/// The document of a run that was stopped before there was a question.
+/// Returns the document of a run that was stopped before there was a question.
 pub fn stopped(file: &str, why: &Unknown) -> String {
     let attempt = Attempt::none(why);
     to_text(&Document {
@@ -188,7 +188,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         tokens: None,
         initial: "",
         scope: String::new(),
-        assumptions: &[],
+        assumptions: Vec::new(),
         memory_model: None,
         targets: &[],
         trace: None,
@@ -208,13 +208,12 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
     })
 }
 
-/// Seconds by name.
+/// Returns the seconds of each phase by name.
 fn seconds(phases: Phases) -> BTreeMap<&'static str, f64> {
     phases.named().map(|(name, time)| (name, time.as_secs_f64())).into()
 }
 
-/// A document, pretty-printed.
-/// A document as it is printed.
+/// Returns a document, pretty-printed.
 pub fn to_text(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document)
         .unwrap_or_else(|why| format!("{{\"schema\": {SCHEMA}, \"error\": {:?}}}", why.to_string()));
@@ -239,7 +238,7 @@ fn targets<'a>(report: &'a Outcome, by: &'a str) -> Vec<TargetDocument<'a>> {
         .enumerate()
         .map(|(i, (target, verdict))| {
             let trace = match verdict {
-                Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),
+                Verdict::Unsafe(trace) => Some(describe_run(&report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
             TargetDocument {

@@ -1,9 +1,9 @@
 //! A run as columns, one per thread, for a terminal.
 //!
-//! With few threads and short statements, each statement stands in its thread's column. Otherwise
-//! the columns are narrow, and the statements stand to the right of them. Where there are many
-//! threads, those that do the same, one sooner and one later, share a column. With too many columns
-//! even so there are none ([`super::text`] lists the steps).
+//! With few threads and short statements, each statement is in its thread's column. Otherwise the
+//! columns are narrow, and the statements are to the right of them. If there are many threads,
+//! those that do the same at different times share a column. If there are still too many columns,
+//! none are shown ([`super::text`] lists the steps).
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use super::story::{Event, Story, call_stack, folded};
 use super::text::{Options, WIDTH, accessed, effects, values_text, way, wrap_words};
 use throng_model::thread_names::{Role, ThreadId};
 
-/// Columns that hold statements are at least this wide.
+/// Minimum width of columns with statements.
 const NARROWEST: usize = 18;
 
-/// More narrow columns than this cannot be distinguished.
+/// Maximum number of narrow columns: more cannot be distinguished.
 const MOST: usize = 12;
 
-/// With more threads than this, those that do the same share a column.
+/// Number of threads above which those that do the same share a column.
 const ALONE: usize = 8;
 
-/// Of more silent steps than this in a row, the middle ones are only counted.
+/// Number of consecutive silent steps above which the middle ones are only counted.
 const FOLDED: usize = 8;
 
-/// When a thread begins and ends to exist, as numbers of steps.
+/// The first and the last step of each thread's life.
 type Lives = BTreeMap<ThreadId, (usize, usize)>;
 
-/// The columns, or `None` if there would be too many.
+/// Returns the columns, or `None` if there would be too many.
 pub fn lanes(story: &Story, options: Options) -> Option<String> {
     let lives = lives(story)?;
     let lanes = if lives.len() > ALONE { alike(story) } else { lives.keys().map(|&t| vec![t]).collect() };
@@ -70,7 +70,7 @@ fn lives(story: &Story) -> Option<Lives> {
     Some(lives)
 }
 
-/// Threads that start in the same state and go through the same states in the same roles.
+/// Groups threads that start in the same state and go through the same states in the same roles.
 fn alike(story: &Story) -> Vec<Vec<ThreadId>> {
     let mut histories: BTreeMap<ThreadId, Vec<(Role, &str)>> = BTreeMap::new();
     for count in &story.start.counts {
@@ -93,7 +93,7 @@ fn alike(story: &Story) -> Vec<Vec<ThreadId>> {
     lanes.into_iter().map(|lane| lane.1).collect()
 }
 
-/// `12: lock := 1`, with the function if that is not the one before.
+/// Formats a statement: `12: lock := 1`, with the function if that differs from the previous one.
 fn statement(event: &Event, function: &str) -> String {
     let inside = match event.function.as_str() {
         same if same == function => String::new(),
@@ -106,7 +106,7 @@ fn statement(event: &Event, function: &str) -> String {
     }
 }
 
-/// The statements of steps that are shown as one.
+/// Formats the statements of steps that are shown as one.
 fn statements(steps: &[Event]) -> String {
     let mut parts = Vec::new();
     let mut function = "main";
@@ -118,7 +118,7 @@ fn statements(steps: &[Event]) -> String {
         if is_middle {
             continue;
         }
-        // Where the next statement stands beside it, that says which way it went.
+        // The next statement already shows which way this one went.
         let obvious = i + 1 < steps.len() && !(steps.len() > FOLDED && i == 2);
         let way = if obvious { String::new() } else { way(event) };
         parts.push(format!("{}{way}", statement(event, function)));
@@ -131,11 +131,11 @@ struct Sheet {
     lanes: Vec<Vec<ThreadId>>,
     lives: Lives,
     options: Options,
-    /// Whether statements stand in their thread's column.
+    /// True if statements are in their thread's column.
     own: bool,
-    /// How wide such a column is.
+    /// Width of such a column.
     width: usize,
-    /// How wide the numbers of steps are.
+    /// Width of the numbers of steps.
     gutter: usize,
 }
 
@@ -180,7 +180,7 @@ impl Sheet {
         let mut text_lines = wrap_words(&format!("{who}{}", statements(steps)), room, 4);
         let mut more = effects(event);
         if steps.len() > 1 {
-            // Silent steps: what they read is all that they did.
+            // Silent steps have no effects besides what they read.
             more = Some(accessed(steps)).filter(|text| !text.is_empty()).into_iter().collect();
         }
         more.extend(event.origin.as_ref().map(|o| format!("from {o}")));
@@ -193,7 +193,7 @@ impl Sheet {
         let mut out = String::new();
         for (i, text) in text_lines.iter().enumerate() {
             let number = if i == 0 { &number } else { "" };
-            // One digit stands where those of two are, unless the number is a range.
+            // One digit takes the space of two, unless the number is a range.
             let number = format!("{number:>width$}", width = self.gutter - 2);
             let number = format!("{number:<width$}", width = self.gutter);
             out.push_str(&finish(self.line(event, number, text, i == 0)));
@@ -225,8 +225,8 @@ impl Sheet {
         line
     }
 
-    /// Whether a thread exists beside a step: before it on the step's first line, after it on the
-    /// others.
+    /// Returns whether a thread exists beside a step: before it on the step's first line, after it
+    /// on the others.
     fn is_there(&self, thread: ThreadId, step: usize, first: bool) -> bool {
         let (born, gone) = self.lives[&thread];
         let alive = born <= step && (step < gone || first && step == gone);
@@ -234,7 +234,7 @@ impl Sheet {
     }
 }
 
-/// Lines of an effect: `x: 0 -> 1` is not broken.
+/// Splits an effect into parts that are not broken, such as `x: 0 -> 1`.
 fn unbroken(effect: &str, width: usize) -> Vec<String> {
     const GLUE: &str = "\u{1}";
     let glued = effect.replace(": ", &format!(":{GLUE}")).replace(" -> ", &format!("{GLUE}->{GLUE}"));

@@ -1,9 +1,9 @@
-//! The report as one web page that needs nothing else: no network, no server, no other file.
+//! The report as one self-contained web page: no network, no server, no other file.
 //!
 //! The page holds the report as data, and a script draws it: the program beside a timeline for a
-//! run, a browsable certificate for a proof. Everything that comes from the input is data in a JSON
-//! block, which the script puts into the page as text and never as markup; so a source text cannot
-//! change the page. Without scripts, the page shows the report as plain text.
+//! run, a browsable certificate for a proof. All content of the input is data in a JSON block,
+//! which the script inserts as text and never as markup, so a source text cannot change the page.
+//! Without scripts, the page shows the report as plain text.
 
 pub(crate) mod listing;
 mod proof;
@@ -22,7 +22,7 @@ use throng_engine::Attempt;
 use throng_lang::question::SourceDiagnostic;
 use throng_model::verdict::Verdict;
 
-/// Of longer inputs, only the beginning is shown.
+/// Maximum length of the displayed input; of a longer one, only the beginning is shown.
 const LONGEST: usize = 4 << 20;
 
 #[derive(Serialize)]
@@ -32,14 +32,14 @@ struct Document<'a> {
     unit: &'a str,
     verdict: &'static str,
     checked: bool,
-    /// What stands at the top, name and value.
+    /// Names and values at the top of the page.
     facts: Vec<(&'static str, String)>,
     source: &'a str,
-    /// Whether the source was too long to be shown as a whole.
+    /// True if the source was too long to be shown as a whole.
     cut: bool,
     targets: Vec<Target>,
     proofs: Vec<Proof>,
-    /// What was proved about each line.
+    /// The facts proved about each line.
     lines: Vec<LineFacts>,
     attempts: &'a [Attempt],
     version: &'static str,
@@ -66,7 +66,7 @@ struct Target {
     established: Option<String>,
 }
 
-/// The whole page.
+/// Returns the whole page.
 pub fn write(report: &Outcome) -> String {
     let text = report.subject.source.as_ref().map_or("", |source| &source.text);
     let language = report.subject.format.map_or_else(String::new, |format| format.to_string());
@@ -98,7 +98,7 @@ pub fn write(report: &Outcome) -> String {
     )
 }
 
-/// What makes the proof say less than it seems to.
+/// Returns the reasons why the proof may be vacuous.
 fn vacuous(report: &Outcome) -> String {
     let notes: Vec<String> = report
         .vacuous
@@ -116,7 +116,7 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("initial", report.problem.initial_text.clone()),
         (if report.unit() == "token" { "tokens" } else { "threads" }, all_threads(report)),
-        ("assumes", report.assumptions.join("; ")),
+        ("assumes", report.assumed().join("; ")),
         ("answered by", report.answered_by()),
         ("evidence", checked(report).into()),
         ("warnings", vacuous(report)),
@@ -128,7 +128,7 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Whether there is evidence, and whether it was checked.
+/// Returns whether there is evidence, and whether it was checked.
 fn checked(report: &Outcome) -> &'static str {
     let none = report.shown().verdicts.iter().all(|v| Status::of(v) == Status::Unknown);
     match (none, report.checked) {
@@ -175,14 +175,14 @@ fn targets(report: &Outcome) -> (Vec<Target>, Vec<Proof>) {
     (targets, proofs)
 }
 
-/// JSON that cannot end the element it stands in.
+/// Returns JSON that cannot end the enclosing element.
 fn data(document: &Document) -> String {
     let json =
         serde_json::to_string(document).unwrap_or_else(|why| format!("{{\"error\":{:?}}}", why.to_string()));
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Text as HTML.
+/// Escapes text for HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -12,17 +12,17 @@ use throng_model::problem::Problem;
 use throng_model::verdict::Unknown;
 use throng_model::{Local, Model, Place, Shared};
 
-/// Every thread state that can be reached, or why that is not known.
+/// The reachable thread states, or why they are not known.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ReachOutcome {
     /// Model, initial configuration and bound; the targets do not matter.
     pub problem: Problem,
-    /// The thread states: all of them.
+    /// All reachable thread states.
     pub states: Result<Vec<(Shared, Local)>, Unknown>,
-    /// How long it took.
+    /// The time it took.
     pub time: Duration,
-    /// Where threads are in any of them, also inside atomic sections: see [`places`].
+    /// The positions of threads in any of them, also inside atomic sections: see [`places`].
     pub(crate) places: HashSet<(u32, u32)>,
     pub(crate) subject: Subject,
 }
@@ -38,7 +38,7 @@ struct Document<'a> {
     reason: Option<String>,
     threads: Option<u32>,
     initial: &'a str,
-    /// Whether `*` stands for both values of a variable, because listing all values would be too
+    /// True if `*` stands for both values of a variable, because a list of all values would be too
     /// long.
     values_open: bool,
     thread_states: Vec<ThreadState>,
@@ -66,20 +66,20 @@ struct Numbers {
 #[derive(Serialize)]
 struct ThreadState {
     shared: Values,
-    /// Their bits, where several are one value.
+    /// The bits of values that combine several.
     #[serde(skip_serializing_if = "Values::is_empty")]
     shared_bits: Values,
     #[serde(flatten)]
     local: State,
 }
 
-/// The positions (line, column) at which threads are.
+/// Returns the positions (line, column) at which threads are.
 pub fn places(model: &dyn Model, states: &[(Shared, Local)]) -> HashSet<(u32, u32)> {
     let locals: HashSet<Local> = states.iter().map(|s| s.1).collect();
     locals.into_iter().filter_map(|l| model.place(l)).map(|p| (p.line, p.column)).collect()
 }
 
-/// Statements at which no thread ever is, in order, given where threads are.
+/// Returns the statements that no thread reaches, in order, given the positions of threads.
 pub fn dead(model: &dyn Model, places: &HashSet<(u32, u32)>) -> Vec<Place> {
     let mut dead = model.places();
     dead.retain(|p| !places.contains(&(p.line, p.column)) && !["end", "}"].contains(&p.text.as_str()));
@@ -88,7 +88,8 @@ pub fn dead(model: &dyn Model, places: &HashSet<(u32, u32)>) -> Vec<Place> {
 }
 
 impl ReachOutcome {
-    /// As text: a line with the number, the question, then a line per thread state.
+    /// Returns the answer as text: a line with the number, the question, then a line per thread
+    /// state.
     pub fn text(&self, quiet: bool) -> String {
         let states = match &self.states {
             Err(why) => return format!("UNKNOWN  {why}\n"),
@@ -118,7 +119,7 @@ impl ReachOutcome {
         out
     }
 
-    /// As a web page that needs no network and no script.
+    /// Returns the answer as a web page that needs no network and no script.
     #[cfg(feature = "page")]
     pub fn html(&self) -> String {
         use super::page::listing::{Listing, lines, write};
@@ -158,7 +159,7 @@ impl ReachOutcome {
         self.states.iter().flatten().any(|&(s, l)| model.free_bits(s, l) > 0)
     }
 
-    /// Statements at which no thread ever is, if all thread states are known.
+    /// Returns the statements that no thread reaches, if all thread states are known.
     fn unreached(&self) -> Vec<Unreached> {
         let dead = if self.states.is_ok() { dead(&*self.problem.model, &self.places) } else { Vec::new() };
         let described =
@@ -166,7 +167,7 @@ impl ReachOutcome {
         dead.into_iter().map(described).collect()
     }
 
-    /// As one JSON document.
+    /// Returns the answer as one JSON document.
     pub fn json(&self) -> String {
         let model = &*self.problem.model;
         let none = Vec::new();
@@ -207,7 +208,7 @@ impl ReachOutcome {
     }
 }
 
-/// The document of a run that was stopped before there was a question.
+/// Returns the document of a run that was stopped before there was a question.
 pub fn stopped(file: &str, why: &Unknown) -> String {
     super::json::to_text(&Document {
         schema: super::json::SCHEMA,
@@ -226,7 +227,8 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
     })
 }
 
-/// `0|1` for systems, `lock=0 | line 4 x=1` for programs, the place alone for nets.
+/// Formats a thread state: `0|1` for systems, `lock=0 | line 4 x=1` for programs, the place alone
+/// for nets.
 fn line(model: &dyn Model, s: Shared, l: Local) -> String {
     let (shared, local) = (model.shared_name(s), model.local_name(l));
     match model.place(l) {

@@ -2,22 +2,23 @@
 //! code-scanning pages and editors.
 //!
 //! A violated target is a result of kind `fail` with a code flow: a thread flow per thread, whose
-//! locations are numbered in the order of execution. What is proved is `pass`, what is undecided is
-//! `open`. Where a program was made from C and its comments say from where, results point into the
-//! C file, and the program's own line is a related location.
+//! locations are numbered in the order of execution. A proved target is `pass`, an undecided one is
+//! `open`. If a program was made from C and its comments give C locations, results point into the C
+//! file, and the program's own line is a related location.
 
 use serde_json::{Value, json};
 
-use super::story::{Culprit, Event, Story, tell};
+use super::story::{Culprit, Event, Story, describe_run};
 use super::text::{blamed, effects, values_text, way};
 use super::{all_threads, detail, evidence, plural, threads_of};
 use crate::outcome::{Outcome, shows_value};
+use throng_model::property::Property;
 use throng_model::verdict::Verdict;
 
-/// Where the schema lives.
+/// The address of the schema.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// What can be violated: id, name, what it means.
+/// The kinds of violations: id, name, meaning.
 const RULES: [(&str, &str, &str); 10] = [
     ("assertion", "Assertion", "No thread may execute an assertion whose condition is false."),
     ("error-label", "ErrorLabel", "No thread may reach this label."),
@@ -35,7 +36,7 @@ const RULES: [(&str, &str, &str); 10] = [
     ),
 ];
 
-/// The whole log, pretty-printed.
+/// Returns the whole log, pretty-printed.
 pub fn write(report: &Outcome) -> String {
     let word = report.status();
     let pairs = report.problem.targets.iter().zip(&report.shown().verdicts).enumerate();
@@ -43,7 +44,7 @@ pub fn write(report: &Outcome) -> String {
         .filter(|(_, (target, _))| !shows_value(target))
         .map(|(i, (target, verdict))| {
             let story = match verdict {
-                Verdict::Unsafe(trace) => Some(tell(&report.problem, target, trace)),
+                Verdict::Unsafe(trace) => Some(describe_run(&report.problem, target, trace)),
                 Verdict::Safe(_) | Verdict::Unknown(_) => None,
             };
             result(report, i, story.as_ref())
@@ -76,7 +77,7 @@ pub fn write(report: &Outcome) -> String {
                 "verdict": word.lower(),
                 "initial": report.problem.initial_text,
                 "threads": all_threads(report),
-                "assumptions": report.assumptions,
+                "assumptions": report.assumed(),
                 "engine": report.answered_by(),
             },
         }],
@@ -84,7 +85,7 @@ pub fn write(report: &Outcome) -> String {
     super::json::to_text(&log)
 }
 
-/// Warnings about the input, the question and the proof.
+/// Returns warnings about the input, the question and the proof.
 fn notifications(report: &Outcome) -> Vec<Value> {
     let notes = report.warnings.iter().chain(&report.vacuous).map(|warning| {
         let (source, diagnostic) = (&warning.source, &warning.diagnostic);
@@ -103,8 +104,8 @@ fn notifications(report: &Outcome) -> Vec<Value> {
 }
 
 fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
-    let (target, verdict) = (&report.problem.targets[i].name, &report.shown().verdicts[i]);
-    let rule = rule(target);
+    let (target, verdict) = (&report.problem.targets[i], &report.shown().verdicts[i]);
+    let (rule, target) = (rule(target.property.as_deref()), &target.name);
     let (kind, level) = match verdict {
         Verdict::Unsafe(_) => ("fail", "error"),
         Verdict::Safe(_) => ("pass", "none"),
@@ -139,19 +140,21 @@ fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
     result
 }
 
-fn rule(target: &str) -> usize {
-    let starts = [
-        "assertions",
-        "error label ",
-        "mutex ",
-        "invariant ",
-        "at-most ",
-        "never ",
-        "race",
-        "deadlock",
-        "stuck ",
-    ];
-    starts.iter().position(|s| target.starts_with(s)).unwrap_or(RULES.len() - 1)
+/// The number of the rule that a property is an instance of.
+fn rule(property: Option<&Property>) -> usize {
+    let id = match property {
+        Some(Property::Assertions) => "assertion",
+        Some(Property::ErrorLabel(_)) => "error-label",
+        Some(Property::Mutex(_)) => "mutex",
+        Some(Property::Invariant(_)) => "invariant",
+        Some(Property::AtMost(_)) => "at-most",
+        Some(Property::Never(_)) => "never",
+        Some(Property::Race(_)) => "race",
+        Some(Property::Deadlock) => "deadlock",
+        Some(Property::Stuck(_)) => "stuck",
+        Some(Property::State(_) | Property::MemorySafety) | None => "target",
+    };
+    RULES.iter().position(|rule| rule.0 == id).unwrap_or(RULES.len() - 1)
 }
 
 fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Story>) -> String {
@@ -178,14 +181,14 @@ fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Sto
     }
 }
 
-/// Where something is: line, column and C location.
+/// A position: line, column and C location.
 struct Spot<'a> {
     line: u32,
     column: u32,
     origin: Option<&'a str>,
 }
 
-/// The location of a violation, and the related one in the program if the first is in C.
+/// Returns the location of a violation, and the related one in the program if the first is in C.
 fn place(report: &Outcome, story: &Story) -> (Value, Option<Value>) {
     let culprit = story.violation.threads.first().and_then(|c| {
         let state = &c.state;
@@ -199,7 +202,8 @@ fn spot(event: &Event) -> Spot<'_> {
     Spot { line: event.line, column: event.column, origin: event.origin.as_deref() }
 }
 
-/// In C if that is known, else in the input; and in the input if the first is not.
+/// Returns the location in C if it is known, else in the input; and the one in the input if the
+/// first is in C.
 fn locations(report: &Outcome, spot: &Spot) -> (Value, Option<Value>) {
     let written = if spot.line == 0 { file(report) } else { physical(report.file(), spot.line, spot.column) };
     match spot.origin.and_then(c_location) {
@@ -216,7 +220,7 @@ fn locations(report: &Outcome, spot: &Spot) -> (Value, Option<Value>) {
     }
 }
 
-/// `file:7 (f)`; locations such as `<built-in-additions>` are in no file.
+/// Splits a C location `file:7 (f)`; locations such as `<built-in-additions>` are in no file.
 fn c_location(origin: &str) -> Option<(&str, u32, Option<&str>)> {
     let (place, function) = match origin.strip_suffix(')').and_then(|o| o.rsplit_once(" (")) {
         Some((place, function)) => (place, Some(function)),
@@ -239,7 +243,8 @@ fn file(report: &Outcome) -> Value {
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(report.file()) } } })
 }
 
-/// A thread flow for each thread that acts; steps without an active thread are a flow of their own.
+/// Returns a thread flow for each thread that acts; steps without an active thread are a flow of
+/// their own.
 fn flows(report: &Outcome, story: &Story) -> Vec<Value> {
     let mut actors: Vec<Option<u32>> = story.steps.iter().map(|e| e.thread.map(|t| t.0)).collect();
     actors.sort_unstable();
@@ -269,7 +274,7 @@ fn step(report: &Outcome, event: &Event) -> Value {
     location["message"] = json!({ "text": text });
     let state = |(name, value): &(String, String)| (name.clone(), json!({ "text": value }));
     let state: serde_json::Map<String, Value> = event.shared_after.0.iter().map(state).collect();
-    // Viewers fold what is not important.
+    // Viewers hide unimportant locations.
     let importance = if event.is_silent() { "unimportant" } else { "important" };
     let mut step = json!({ "executionOrder": event.step, "importance": importance, "location": location, "state": state });
     if !event.calls.is_empty() {
@@ -278,7 +283,7 @@ fn step(report: &Outcome, event: &Event) -> Value {
     step
 }
 
-/// The call stack, innermost first: where the thread is, and where each function was called.
+/// Returns the call stack, innermost frame first: the position of the thread, and of each call.
 fn frames(report: &Outcome, event: &Event) -> Vec<Value> {
     let lines = event.calls.iter().copied().chain([event.line]);
     let frame = |(name, line): (&str, u32)| {
@@ -291,7 +296,7 @@ fn frames(report: &Outcome, event: &Event) -> Vec<Value> {
     frames
 }
 
-/// A path as a relative or absolute URI.
+/// Returns a path as a relative or absolute URI.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut uri = String::new();

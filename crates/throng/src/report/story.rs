@@ -1,5 +1,5 @@
-//! A run retold for people: who did what, on which line, and what changed. Text and JSON are two
-//! ways to write a [`Story`] down.
+//! A run described for people: which thread executes which line, and what changes. Text and JSON
+//! are two formats of a [`Story`].
 
 use serde::{Serialize, Serializer};
 
@@ -13,7 +13,7 @@ use throng_model::{Accessed, Config, Edge, Local, Model, Place, Shared, Step};
 pub struct Values(pub Vec<(String, String)>);
 
 impl Values {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -28,18 +28,18 @@ impl Serialize for Values {
 /// A run that violates a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct Story {
-    /// The most threads that exist at the same time.
+    /// Maximum number of threads at a time.
     pub threads: u32,
-    /// How many steps there are.
+    /// The number of steps.
     pub length: usize,
-    /// How it begins.
+    /// The initial configuration.
     pub start: Situation,
-    /// What happens then.
+    /// The steps.
     pub steps: Vec<Event>,
-    /// So many steps in the middle are left out, of a run that is too long to be read.
+    /// The number of steps in the middle that are left out, if the run is too long to be read.
     #[serde(skip_serializing_if = "is_none")]
     pub omitted: usize,
-    /// What is wrong at the end.
+    /// The violation at the end.
     pub violation: Violation,
 }
 
@@ -47,48 +47,48 @@ fn is_none(n: &usize) -> bool {
     *n == 0
 }
 
-/// The shared variables and all threads at one moment.
+/// The shared variables and all threads between two steps.
 #[derive(Clone, Debug, Serialize)]
 pub struct Situation {
     /// Shared variables.
     pub shared: Values,
-    /// Their bits, where several are one value.
+    /// The bits of values that combine several.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub shared_bits: Values,
-    /// How many threads are in which local state.
+    /// The number of threads in each local state.
     pub counts: Vec<Count>,
 }
 
-/// How many threads are in one local state.
+/// The threads in one local state.
 #[derive(Clone, Debug, Serialize)]
 pub struct Count {
-    /// How many.
+    /// The number of threads.
     pub count: u32,
     /// Their names; empty if there are too many threads to name.
     pub threads: Vec<ThreadId>,
-    /// Where they are.
+    /// Their state.
     #[serde(flatten)]
     pub state: State,
 }
 
-/// What one thread remembers.
+/// The state of one thread.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct State {
-    /// A name for all of it.
+    /// A name for the whole state.
     pub name: String,
-    /// The line it is at, if the input has lines for that.
+    /// Its line, if the input has lines.
     pub line: Option<u32>,
     /// Its column.
     pub column: Option<u32>,
-    /// The statement there.
+    /// The statement at this position.
     pub statement: Option<String>,
-    /// The function it is in.
+    /// The enclosing function.
     pub function: Option<String>,
-    /// Where the statement was in the C program.
+    /// The position of the statement in the C program.
     pub origin: Option<String>,
     /// Its local variables.
     pub locals: Values,
-    /// Their bits, where several are one value.
+    /// The bits of values that combine several.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub bits: Values,
 }
@@ -98,8 +98,8 @@ pub struct State {
 pub struct Event {
     /// Its number, from 1.
     pub step: usize,
-    /// It is taken so many times in a row, if that is more than once; what is after it is after the
-    /// last one.
+    /// The number of times that it is taken in a row, if more than once; the values after it are
+    /// those after the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<usize>,
     /// The active thread; `None` if there is none, or if there are too many threads to name.
@@ -110,48 +110,49 @@ pub struct Event {
     pub column: u32,
     /// The statement, on one line.
     pub statement: String,
-    /// Where control goes, if the statement has several ways to go on: `line 12`.
+    /// Where control goes, if the statement has several successors: `line 12`.
     pub goes_to: Option<String>,
-    /// The function it is in.
+    /// The enclosing function.
     pub function: String,
-    /// Of each of its callers, the line of the call.
+    /// The line of the call in each of its callers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<u32>,
     /// Labels on it.
     pub labels: Vec<String>,
-    /// Where it was in the C program.
+    /// The position in the C program.
     pub origin: Option<String>,
-    /// What it read and wrote, in order, where that is known.
+    /// Its reads and writes, in order, where known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accesses: Vec<Access>,
     /// Shared variables before.
     pub shared_before: Values,
     /// Shared variables after.
     pub shared_after: Values,
-    /// Their bits after the step, where several are one value.
+    /// The bits after the step of values that combine several.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub shared_bits: Values,
-    /// What changed, shared and local variables.
+    /// The changes of shared and local variables.
     pub changes: Vec<Difference>,
-    /// Every thread that took part: who acts first, then who was created, woken or moved along.
+    /// The threads that took part: the acting ones first, then those created, woken or moved.
     pub participants: Vec<Participant>,
 }
 
 impl Event {
-    /// Whether it only moves one thread on: no variable changes, no other thread is concerned.
+    /// Returns whether it only advances one thread: no variable changes, and no other thread is
+    /// affected.
     pub fn is_silent(&self) -> bool {
         let moves = |p: &Participant| p.role == Role::Acts && p.after.is_some();
         self.changes.is_empty() && self.participants.len() == 1 && self.participants.iter().all(moves)
     }
 }
 
-/// Steps that are shown as one: silent ones of one thread, one after another, from the same C
+/// Groups steps that are shown as one: consecutive silent ones of one thread and the same C
 /// statement.
 pub fn folded(steps: &[Event]) -> impl Iterator<Item = &[Event]> {
     steps.chunk_by(|a, b| a.is_silent() && b.is_silent() && a.thread == b.thread && a.origin == b.origin)
 }
 
-/// What a step read or wrote.
+/// A read or a write of a step.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Access {
     /// The name of the variable.
@@ -162,7 +163,7 @@ pub struct Access {
     pub kind: &'static str,
 }
 
-/// What a step read and wrote.
+/// Returns the reads and writes of a step.
 pub fn accesses(model: &dyn Model, step: &Step) -> Vec<Access> {
     let access = |a: Accessed| Access {
         variable: a.variable,
@@ -172,7 +173,7 @@ pub fn accesses(model: &dyn Model, step: &Step) -> Vec<Access> {
     model.accesses(step).into_iter().map(access).collect()
 }
 
-/// The function of a step with its callers, and the line of each call: `main:12 > f`.
+/// Formats the function of a step with its callers, and the line of each call: `main:12 > f`.
 pub fn call_stack(function: &str, calls: &[u32]) -> String {
     let mut lines = calls.iter().filter(|&&line| line > 0);
     let name = |name: &str| lines.next().map_or_else(|| name.to_string(), |line| format!("{name}:{line}"));
@@ -182,7 +183,7 @@ pub fn call_stack(function: &str, calls: &[u32]) -> String {
 /// A variable that changed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Difference {
-    /// Whose variable it is; `None` for shared ones.
+    /// The thread of the variable; `None` for shared ones.
     pub thread: Option<ThreadId>,
     /// Its name.
     pub variable: String,
@@ -192,12 +193,12 @@ pub struct Difference {
     pub after: String,
 }
 
-/// What a step did to one thread.
+/// The effect of a step on one thread.
 #[derive(Clone, Debug, Serialize)]
 pub struct Participant {
-    /// Whom.
+    /// The thread.
     pub thread: ThreadId,
-    /// In what part.
+    /// Its role.
     pub role: Role,
     /// Its state before, if it existed.
     pub before: Option<State>,
@@ -205,54 +206,54 @@ pub struct Participant {
     pub after: Option<State>,
 }
 
-/// What is wrong at the end of a run.
+/// The violation at the end of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Violation {
     /// The target.
     pub target: String,
-    /// The threads that make it so, with their states. Empty if the shared state alone does.
+    /// The threads that cause it, with their states. Empty if the shared state alone does.
     pub threads: Vec<Culprit>,
     /// The shared variables at the end.
     pub shared: Values,
 }
 
-/// A thread that is where it must not be.
+/// A thread in a forbidden state.
 #[derive(Clone, Debug, Serialize)]
 pub struct Culprit {
-    /// Who.
+    /// The thread.
     pub thread: ThreadId,
-    /// What it does wrong, where being there is not all.
+    /// The forbidden action, unless the state itself is forbidden.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub does: Option<String>,
-    /// Where.
+    /// Its state.
     #[serde(flatten)]
     pub state: State,
 }
 
-/// A run with more steps than this is retold in short: steps that repeat are one event, threads
-/// have no names, and of the events only so many are kept.
+/// Number of steps above which a run is abbreviated: repeated steps are one event, threads have no
+/// names, and only a number of events is kept.
 const LONG: usize = 10_000;
 
-/// Retells a trace.
-pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
+/// Describes a trace.
+pub fn describe_run(problem: &Problem, target: &Target, trace: &Trace) -> Story {
     let model = &*problem.model;
     if trace.steps.len() > LONG {
-        return tell_in_short(model, target, trace);
+        return describe_abbreviated(model, target, trace);
     }
-    let mut crowd = ThreadNames::new(&trace.start.threads);
-    let start = situation(model, &trace.start, crowd.as_ref());
+    let mut names = ThreadNames::new(&trace.start.threads);
+    let start = situation(model, &trace.start, names.as_ref());
     let mut shared = trace.start.shared;
     let mut steps = Vec::new();
     for (i, taken) in trace.steps.iter().enumerate() {
         let changes =
-            crowd.as_mut().and_then(|c| c.step(model, &taken.step, &taken.after, problem.bound.threads()));
+            names.as_mut().and_then(|c| c.step(model, &taken.step, &taken.after, problem.bound.threads()));
         if changes.is_none() {
-            crowd = None;
+            names = None;
         }
         steps.push(event(model, i + 1, shared, taken, &changes.unwrap_or_default()));
         shared = taken.after.shared;
     }
-    let mut violation = violation(model, target, trace.end(), crowd.as_ref());
+    let mut violation = violation(model, target, trace.end(), names.as_ref());
     if violation.threads.is_empty() {
         let actor = |i: usize| steps[i].thread;
         violation.threads = culprits(model, trace, actor);
@@ -260,8 +261,8 @@ pub fn tell(problem: &Problem, target: &Target, trace: &Trace) -> Story {
     Story { threads: trace.threads(), length: steps.len(), start, steps, omitted: 0, violation }
 }
 
-/// Retells a trace that is too long to be read.
-fn tell_in_short(model: &dyn Model, target: &Target, trace: &Trace) -> Story {
+/// Describes a trace that is too long to be read.
+fn describe_abbreviated(model: &dyn Model, target: &Target, trace: &Trace) -> Story {
     let again = |a: &Taken, b: &Taken| {
         a.step.edge == b.step.edge && b.step.from == b.step.to && a.after.shared == b.after.shared
     };
@@ -283,7 +284,7 @@ fn tell_in_short(model: &dyn Model, target: &Target, trace: &Trace) -> Story {
     Story { threads: trace.threads(), length: trace.steps.len(), start, steps, omitted, violation }
 }
 
-/// One step as an event.
+/// Describes one step.
 pub fn event(model: &dyn Model, number: usize, from: Shared, taken: &Taken, changes: &[Change]) -> Event {
     let place = model.edge_place(taken.step.edge);
     let before = Values(model.shared_values(from));
@@ -316,7 +317,7 @@ pub fn event(model: &dyn Model, number: usize, from: Shared, taken: &Taken, chan
     }
 }
 
-/// What one thread remembers, in words.
+/// Describes the state of one thread.
 pub fn state(model: &dyn Model, l: Local) -> State {
     let place: Option<Place> = model.place(l);
     State {
@@ -331,11 +332,11 @@ pub fn state(model: &dyn Model, l: Local) -> State {
     }
 }
 
-/// The shared variables and who is where.
-pub fn situation(model: &dyn Model, config: &Config, crowd: Option<&ThreadNames>) -> Situation {
+/// Describes a configuration: the shared variables and the threads.
+pub fn situation(model: &dyn Model, config: &Config, names: Option<&ThreadNames>) -> Situation {
     let count = |&(l, count): &(Local, u32)| Count {
         count,
-        threads: crowd.map_or_else(Vec::new, |c| c.at(l).collect()),
+        threads: names.map_or_else(Vec::new, |c| c.at(l).collect()),
         state: state(model, l),
     };
     Situation {
@@ -345,7 +346,7 @@ pub fn situation(model: &dyn Model, config: &Config, crowd: Option<&ThreadNames>
     }
 }
 
-/// Text on one line, with single blanks.
+/// Returns text on one line, with single blanks.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -359,7 +360,7 @@ fn participant(model: &dyn Model, change: &Change) -> Participant {
     }
 }
 
-/// The variables that both have with different values.
+/// Returns the variables that both have, with different values.
 fn differences(thread: Option<ThreadId>, before: &Values, after: &Values) -> Vec<Difference> {
     let value_before = |name: &String| before.0.iter().find(|b| b.0 == *name).map(|b| b.1.clone());
     let changed = after.0.iter().filter_map(|(name, value)| {
@@ -374,8 +375,8 @@ fn differences(thread: Option<ThreadId>, before: &Values, after: &Values) -> Vec
     changed.collect()
 }
 
-/// The threads that the last steps of a run blame, if the last configuration does not tell who is
-/// at fault: one, or two that race.
+/// Returns the threads that the last steps of a run make responsible, if the last configuration
+/// does not show it: one, or two that race.
 pub(super) fn culprits(
     model: &dyn Model,
     trace: &Trace,
@@ -391,7 +392,7 @@ pub(super) fn culprits(
     last.filter_map(culprit).collect()
 }
 
-/// A thread that is about to do, or does, what an edge says.
+/// Returns the state of a thread that executes, or is about to execute, the statement of an edge.
 fn state_at(model: &dyn Model, edge: Edge, l: Option<Local>) -> State {
     let place = model.edge_place(edge);
     State {
@@ -406,14 +407,14 @@ fn state_at(model: &dyn Model, edge: Edge, l: Option<Local>) -> State {
     }
 }
 
-/// Which threads of the last configuration make up which bad configuration of the target.
+/// Returns the threads of the last configuration that form a bad configuration of the target.
 pub(super) fn violation(
     model: &dyn Model,
     target: &Target,
     end: &Config,
-    crowd: Option<&ThreadNames>,
+    names: Option<&ThreadNames>,
 ) -> Violation {
-    let all = crowd.map_or_else(Vec::new, ThreadNames::threads);
+    let all = names.map_or_else(Vec::new, ThreadNames::threads);
     let threads =
         target.configs.iter().filter(|bad| end.may_cover(bad, model) && bad.threads.size() <= 64).find_map(
             |bad| {
@@ -441,8 +442,8 @@ mod tests {
     use throng_model::problem::{Bound, Initial};
     use throng_model::table::{Names, Table, thread_step};
 
-    /// A run of a net with two places that takes these steps, each a number of times: 0 to the
-    /// second place, 1 back.
+    /// Returns a run of a net with two places that takes these steps, each a number of times: 0 to
+    /// the second place, 1 back.
     fn run(steps: &[(u32, usize)]) -> Story {
         let mut table = Table::new(Names::Numbers(1), Names::Numbers(2));
         let edges =
@@ -467,23 +468,23 @@ mod tests {
             targets: Vec::new(),
             bound: Bound::Any,
         };
-        tell(&problem, &target, &trace)
+        describe_run(&problem, &target, &trace)
     }
 
     #[test]
     fn long_runs_are_told_in_short() {
-        let told = run(&[(0, 9_000), (1, 500), (0, 3_000)]);
-        let seen: Vec<_> = told.steps.iter().map(|s| (s.step, s.times)).collect();
+        let story = run(&[(0, 9_000), (1, 500), (0, 3_000)]);
+        let seen: Vec<_> = story.steps.iter().map(|s| (s.step, s.times)).collect();
         assert_eq!(seen, [(1, Some(9_000)), (9_001, Some(500)), (9_501, Some(3_000))]);
-        assert_eq!((told.length, told.omitted), (12_500, 0));
+        assert_eq!((story.length, story.omitted), (12_500, 0));
         let there_and_back: Vec<(u32, usize)> = (0..12_001).map(|i| (i % 2, 1)).collect();
-        let told = run(&there_and_back);
-        assert_eq!((told.length, told.steps.len(), told.omitted), (12_001, 10_000, 2_001));
+        let story = run(&there_and_back);
+        assert_eq!((story.length, story.steps.len(), story.omitted), (12_001, 10_000, 2_001));
         assert_eq!(
-            (told.steps[4_999].step, told.steps[5_000].step, told.steps[9_999].step),
+            (story.steps[4_999].step, story.steps[5_000].step, story.steps[9_999].step),
             (5_000, 7_002, 12_001)
         );
-        assert!(told.steps.iter().all(|s| s.times.is_none()));
+        assert!(story.steps.iter().all(|s| s.times.is_none()));
         assert_eq!(run(&[(0, 9_999)]).steps.len(), 9_999);
     }
 }

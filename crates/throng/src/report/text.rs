@@ -6,28 +6,28 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
-use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, tell};
+use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, describe_run};
 use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural, threads_of};
 use crate::outcome::{Outcome, Status, shows_value};
 use throng_model::problem::Target;
 use throng_model::thread_names::{Role, ThreadId};
 use throng_model::verdict::Verdict;
 
-/// How much to write, and how.
+/// The extent and style of the output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Use colours.
+    /// True to use colours.
     pub colour: bool,
-    /// Verdict lines only.
+    /// True to write verdict lines only.
     pub quiet: bool,
-    /// All shared variables after every step.
+    /// True to write all shared variables after every step.
     pub verbose: bool,
 }
 
-/// Lines are broken before this column where that is possible.
+/// Width of the text: lines are broken before this column where possible.
 pub(super) const WIDTH: usize = 80;
 
-/// Colours of threads, in turns.
+/// The colours of threads, used in turn.
 const THREADS: [AnsiColor; 6] = [
     AnsiColor::BrightBlue,
     AnsiColor::Yellow,
@@ -42,14 +42,14 @@ impl Options {
         if self.colour && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 
-    /// Text in the colour of a thread.
+    /// Returns text in the colour of a thread.
     pub(super) fn thread(self, thread: ThreadId, text: &str) -> String {
         let colour = THREADS[thread.0.saturating_sub(1) as usize % THREADS.len()];
         self.styled(Style::new().fg_color(Some(colour.into())), text)
     }
 }
 
-/// The whole report.
+/// Returns the whole report.
 pub fn write(report: &Outcome, options: Options) -> String {
     let mut out = verdict_lines(report, options);
     if options.quiet {
@@ -67,14 +67,19 @@ pub fn write(report: &Outcome, options: Options) -> String {
         {
             out.push('\n');
             let threads = threads_of(report, trace);
-            out.push_str(&story(&tell(&report.problem, target, trace), &threads, report.file(), options));
+            out.push_str(&story(
+                &describe_run(&report.problem, target, trace),
+                &threads,
+                report.file(),
+                options,
+            ));
         }
     }
     out
 }
 
 fn verdict_lines(report: &Outcome, options: Options) -> String {
-    // Runs that are made readable have as many threads and steps.
+    // A run that is simplified for people keeps its numbers of threads and steps.
     let verdicts = &report.answer.verdicts;
     let overall = report.status();
     let targets = &report.problem.targets;
@@ -113,7 +118,7 @@ fn verdict_lines(report: &Outcome, options: Options) -> String {
     out
 }
 
-/// What the verdict says about a formula as it is written.
+/// Returns what the verdict means for a formula as it is written.
 fn truth(target: &Target, verdict: &Verdict) -> String {
     match (target.holds(verdict), target.bound(verdict)) {
         (Some(true), _) => "; the formula is true".into(),
@@ -160,7 +165,7 @@ fn question(report: &Outcome, options: Options) -> String {
     }
     if let Some(flow) = &numbers.flow {
         let (programs, cuts) = (plural(flow.programs, "integer program"), plural(flow.cuts, "cut"));
-        rows.push(("flow", format!("{programs}, {cuts} where steps do not hang together")));
+        rows.push(("flow", format!("{programs}, {cuts} for steps that are not connected")));
     }
     let times = report.phases.named().map(|(name, time)| format!("{name} {}", duration(time)));
     rows.push(("time", times.join(", ")));
@@ -169,7 +174,7 @@ fn question(report: &Outcome, options: Options) -> String {
         rows.push(("unused", format!("{} by engines that decided nothing", duration(unused))));
     }
     if !report.assumptions.is_empty() {
-        rows.insert(3, ("assumes", report.assumptions.join("; ")));
+        rows.insert(3, ("assumes", report.assumed().join("; ")));
     }
     let saved = report.certificate.as_ref().map(|written| {
         let certified = match written.seconds {
@@ -181,7 +186,7 @@ fn question(report: &Outcome, options: Options) -> String {
     rows.into_iter().chain(saved).map(|(name, value)| row(name, &value, options)).collect()
 }
 
-/// `name:    value`, the name faint.
+/// Formats a row: `name:    value`, the name faint.
 fn row(name: &str, value: &str, options: Options) -> String {
     let label = if name.is_empty() { String::new() } else { format!("{name}:") };
     let line = wrap(&format!("{label:INDENT$}"), value, INDENT);
@@ -191,10 +196,10 @@ fn row(name: &str, value: &str, options: Options) -> String {
     }
 }
 
-/// Where values begin in the lines below a verdict.
+/// The column of values in the lines below a verdict.
 const INDENT: usize = 9;
 
-/// The evidence, and whether it was checked.
+/// Returns a description of the evidence, and whether it was checked.
 fn evidence(report: &Outcome) -> String {
     let mut kinds: Vec<String> = Vec::new();
     let verdicts = report.shown().verdicts.iter().enumerate();
@@ -217,7 +222,7 @@ fn evidence(report: &Outcome) -> String {
     }
 }
 
-/// What the proofs say about each line.
+/// Returns the facts that the proofs show about each line.
 fn proved(report: &Outcome) -> String {
     let facts = facts(report);
     let head = if facts.is_empty() { "" } else { "\nWhenever a thread is about to run a line:\n" };
@@ -225,7 +230,8 @@ fn proved(report: &Outcome) -> String {
     head.to_string() + &facts.iter().map(line).collect::<String>()
 }
 
-/// If something is undecided: why, what each engine did, what is known, what to try.
+/// Returns the text about undecided targets: the reason, the record of each engine, what is known,
+/// and what to try.
 fn undecided(report: &Outcome, options: Options) -> String {
     let Some(why) = report.shown().verdicts.iter().find_map(|v| match v {
         Verdict::Unknown(why) => Some(why),
@@ -248,7 +254,7 @@ fn undecided(report: &Outcome, options: Options) -> String {
     out
 }
 
-/// A run, step by step.
+/// Formats a run, step by step.
 fn story(story: &Story, threads: &str, file: &str, options: Options) -> String {
     let mut out =
         format!("Trace for {}: {threads}, {}\n", story.violation.target, plural(story.length as u64, "step"));
@@ -273,7 +279,7 @@ fn story(story: &Story, threads: &str, file: &str, options: Options) -> String {
     out
 }
 
-/// One step: number, thread, line and statement; below it what changed.
+/// Formats one step: number, thread, line and statement; below it the changes.
 pub fn event(event: &Event, options: Options) -> String {
     let who = event.thread.map_or_else(|| "-".to_string(), |t| t.to_string());
     let head = format!("{:>5}  {who:4} ", event.step);
@@ -300,12 +306,12 @@ pub fn event(event: &Event, options: Options) -> String {
     out
 }
 
-/// ` → line 12`, if control could have gone elsewhere.
+/// Formats where control goes, if it could have gone elsewhere: ` → line 12`.
 pub(super) fn way(event: &Event) -> String {
     event.goes_to.as_ref().map_or_else(String::new, |to| format!(" → {to}"))
 }
 
-/// What a step did: changed variables first, then what happened to threads.
+/// Returns the effects of a step: changed variables first, then changes of threads.
 pub fn effects(event: &Event) -> Vec<String> {
     let mut changed: Vec<String> = Vec::new();
     let mut parts: Vec<String> = Vec::new();
@@ -334,7 +340,7 @@ pub fn effects(event: &Event) -> Vec<String> {
     lines
 }
 
-/// What steps read, and what they wrote without changing it.
+/// Returns what steps read, and what they wrote without changing it.
 pub(super) fn accessed(steps: &[Event]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for event in steps {
@@ -359,7 +365,7 @@ fn happening(p: &Participant) -> Option<String> {
     }
 }
 
-/// `T2 at lock.c:14: x++; with i=3: about to write x`
+/// Formats a responsible thread: `T2 at lock.c:14: x++; with i=3: about to write x`.
 pub(super) fn blamed(culprit: &Culprit, file: &str) -> String {
     let Culprit { thread, does, state } = culprit;
     let line = state.line.unwrap_or_default();
@@ -397,7 +403,7 @@ fn violation(story: &Story, file: &str, options: Options) -> String {
     wrap("violated: ", &text, 10).replacen("violated", &painted, 1)
 }
 
-/// The shared variables and who is where.
+/// Formats a configuration: the shared variables and the threads.
 pub fn situation_text(situation: &Situation) -> String {
     let mut parts = Vec::new();
     if !situation.shared.0.is_empty() {
@@ -413,12 +419,13 @@ pub fn situation_text(situation: &Situation) -> String {
     if parts.is_empty() { "no threads".into() } else { parts.join("; ") }
 }
 
-/// `lock=1 free=0`
+/// Formats values: `lock=1 free=0`.
 pub fn values_text(values: &Values) -> String {
     values.0.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Text in lines of at most `width` characters; later ones are indented. A longer word is broken.
+/// Breaks text into lines of at most `width` characters; later ones are indented. A longer word is
+/// broken.
 pub(super) fn wrap_words(text: &str, width: usize, indent: usize) -> Vec<String> {
     let width = width.max(indent + 4);
     let mut lines: Vec<String> = Vec::new();
@@ -446,7 +453,7 @@ pub(super) fn wrap_words(text: &str, width: usize, indent: usize) -> Vec<String>
     lines
 }
 
-/// `text` after `head`, broken at blanks; later lines are indented.
+/// Returns `text` after `head`, broken at blanks; later lines are indented.
 pub fn wrap(head: &str, text: &str, indent: usize) -> String {
     let mut out = head.to_string();
     let mut column = head.chars().count();

@@ -1,18 +1,18 @@
-//! The moves of a template by where they lead.
+//! The moves of a template, indexed by their targets.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use throng_model::{Bystanders, Incomplete, Local, Model, Shared, Step};
 
-/// Every step that may occur, from both ends.
+/// The possible steps, indexed by both ends.
 pub(super) struct Inverse {
     views: Vec<(Shared, Vec<Local>)>,
-    /// Where the view of a shared state is.
+    /// The position of each shared state's view.
     places: FxHashMap<Shared, usize>,
     steps: Vec<Step>,
-    /// Steps that leave a thread there.
+    /// Steps that leave a thread in a state.
     arrivals: FxHashMap<(Shared, Local), Vec<u32>>,
-    /// Steps that change the shared state to this one.
+    /// Steps that change the shared state to a state.
     changes: FxHashMap<Shared, Vec<u32>>,
 }
 
@@ -55,12 +55,12 @@ impl Inverse {
         Ok(())
     }
 
-    /// Every shared state that may occur, with its local states.
+    /// Returns every shared state that may occur, with its local states.
     pub(super) fn views(&self) -> &[(Shared, Vec<Local>)] {
         &self.views
     }
 
-    /// The local states that may occur in a shared state.
+    /// Returns the local states that may occur in a shared state.
     pub(super) fn view(&self, s: Shared) -> &[Local] {
         self.places.get(&s).map_or(&[], |&i| &self.views[i].1)
     }

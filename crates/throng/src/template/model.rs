@@ -20,7 +20,7 @@ use throng_model::{
     Shared, Step, Traits, Transfers,
 };
 
-/// A template whose values are words.
+/// A template whose values are numbered.
 pub struct TemplateModel<T: Template> {
     template: T,
     shared: Numbered<T::Shared>,
@@ -28,17 +28,18 @@ pub struct TemplateModel<T: Template> {
     edges: RwLock<Edges<T::Local>>,
     initial: Initial,
     inverse: OnceLock<Result<Inverse, Unknown>>,
-    /// Thread states for which the template panicked, and how. Each is asked about once.
+    /// Thread states for which the template panicked, with the message. The template is called once
+    /// for each.
     panics: RwLock<FxHashMap<(Shared, Local), Incomplete>>,
 }
 
-/// A move is known by the thread state it starts from and its place in the list.
+/// Moves by the thread state they start from and their index in its list.
 type Edges<L> = IndexMap<(Shared, Local, usize), Origin<L>, FxBuildHasher>;
 
-/// What a thread can do.
+/// The moves of a thread.
 type Moves<T> = Vec<Move<<T as Template>::Shared, <T as Template>::Local>>;
 
-/// What a step does not say about the move it came from.
+/// The part of a move that its step does not contain.
 #[derive(Clone)]
 struct Origin<L> {
     name: String,
@@ -46,10 +47,10 @@ struct Origin<L> {
 }
 
 impl<T: Template> TemplateModel<T> {
-    /// Types with more thread states than this list no predecessors.
+    /// Maximum number of thread states of a type whose predecessors are listed.
     pub const MOST: usize = 1 << 18;
 
-    /// The model of a template.
+    /// Creates the model of a template.
     pub fn new(template: T) -> TemplateModel<T> {
         let (shared, locals) = (Numbered::default(), Numbered::default());
         let Start { shared: s, threads, any } = template.start();
@@ -69,45 +70,45 @@ impl<T: Template> TemplateModel<T> {
         }
     }
 
-    /// The template.
+    /// Returns the template.
     pub fn template(&self) -> &T {
         &self.template
     }
 
-    /// Where it starts.
+    /// Returns the initial configurations.
     pub fn initial(&self) -> &Initial {
         &self.initial
     }
 
-    /// The code of a shared state.
+    /// Returns the code of a shared state.
     pub fn encode_shared(&self, value: &T::Shared) -> Shared {
         Shared(self.shared.number(value))
     }
 
-    /// The code of a local state.
+    /// Returns the code of a local state.
     pub fn encode_local(&self, value: &T::Local) -> Local {
         Local(self.locals.number(value))
     }
 
-    /// The shared state of a code that this model has given out.
+    /// Returns the shared state of a code that this model has handed out.
     pub fn decode_shared(&self, s: Shared) -> T::Shared {
         self.shared.value(s.0)
     }
 
-    /// The local state of a code that this model has given out.
+    /// Returns the local state of a code that this model has handed out.
     pub fn decode_local(&self, l: Local) -> T::Local {
         self.locals.value(l.0)
     }
 
-    /// A configuration, e.g. of a trace, in values; every thread is listed.
+    /// Returns the values of a configuration, e.g. of a trace; every thread is listed.
     pub fn values(&self, config: &Config) -> (T::Shared, Vec<T::Local>) {
         let each = config.threads.entries().iter().flat_map(|&(l, n)| (0..n).map(move |_| l));
         (self.decode_shared(config.shared), each.map(|l| self.decode_local(l)).collect())
     }
 
-    /// Every shared state that may occur, with the local states that may occur in it, unless a
-    /// thread comes where the template panics ([`TemplateModel::panicking`]); explored when first
-    /// asked for.
+    /// Returns every shared state that may occur, with the local states that may occur in it,
+    /// unless a thread reaches a state for which the template panics
+    /// ([`TemplateModel::panicking`]); computed when first needed.
     pub fn thread_states(&self) -> Result<&[(Shared, Vec<Local>)], Unknown> {
         self.inverse().map(|inverse| inverse.views())
     }
@@ -124,8 +125,8 @@ impl<T: Template> TemplateModel<T> {
         found.as_ref().map_err(Unknown::clone)
     }
 
-    /// The moves of a thread. A template may panic where no thread comes: it says so, and no engine
-    /// concludes anything from the moves that are missing.
+    /// Returns the moves of a thread, or an error if the template panics; no engine then concludes
+    /// anything from the missing moves.
     fn moves(&self, s: Shared, l: Local) -> Result<Moves<T>, Incomplete> {
         if let Some(why) = self.panics.read().expect("no panic while locked").get(&(s, l)) {
             return Err(why.clone());
@@ -139,15 +140,15 @@ impl<T: Template> TemplateModel<T> {
         })
     }
 
-    /// The thread states for which the template has panicked so far. What can follow them is not
-    /// known.
+    /// Returns the thread states for which the template has panicked so far, whose successors are
+    /// unknown.
     pub fn panicking(&self) -> Vec<(Shared, Local)> {
         let mut found: Vec<_> = self.panics.read().expect("no panic while locked").keys().copied().collect();
         found.sort_unstable();
         found
     }
 
-    /// The step that a move is.
+    /// Returns the step of a move.
     fn step(&self, s: Shared, l: Local, i: usize, it: Move<T::Shared, T::Local>) -> Step {
         let bag = |values: &[T::Local]| -> Bag { values.iter().map(|v| self.encode_local(v)).collect() };
         let mut take = bag(&it.partners);
@@ -204,8 +205,13 @@ impl<T: Template> Model for TemplateModel<T> {
         None
     }
 
+    /// A thread that ends is gone, see [`super::Move::exit`].
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
-        // Moves that panic are not among those that are known from both ends.
+        // Panicking moves are missing from the index.
         (self.inverse().is_ok() && self.panicking().is_empty()).then_some(self as &dyn Predecessors)
     }
 }
@@ -283,12 +289,12 @@ impl<T: Template> Describe for TemplateModel<T> {
     }
 }
 
-/// The model while it is explored to find out what its steps do: asking the model itself would
-/// explore it again.
+/// The model during its exploration: exploring the model itself would start another exploration.
 struct Listing<'a, T: Template>(&'a TemplateModel<T>);
 
 impl<T: Template> Model for Listing<'_, T> {
-    /// What panics has no moves here: if a thread comes there, the model itself says so.
+    /// A thread state for which the template panics has no moves here: if a thread reaches it, the
+    /// model itself reports that.
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         Incomplete::irrelevant(self.0.post(s, l, out));
         Ok(())
@@ -308,6 +314,10 @@ impl<T: Template> Model for Listing<'_, T> {
 
     fn sets(&self) -> Option<&dyn SetStates> {
         None
+    }
+
+    fn has_ended(&self, l: Local) -> bool {
+        self.0.has_ended(l)
     }
 }
 
@@ -329,13 +339,13 @@ impl<T: Template> Describe for Listing<'_, T> {
     }
 }
 
-/// What a panic says, if that is a text.
+/// Returns the message of a panic, if it is text.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
     text.map(|text| format!(": {text}")).unwrap_or_default()
 }
 
-/// Values in order of appearance.
+/// Values numbered in order of appearance.
 struct Numbered<T>(RwLock<IndexSet<T, FxBuildHasher>>);
 
 impl<T> Default for Numbered<T> {

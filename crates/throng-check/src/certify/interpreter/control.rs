@@ -1,5 +1,4 @@
-//! Where control can be, and where it can go from there: every stack that can be reached, values
-//! aside.
+//! Control flow: every stack that is reachable if values are ignored, and the moves between them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,20 +12,20 @@ pub(super) type Stack = Vec<(usize, usize)>;
 /// A place where a thread can be.
 pub(super) struct Spot {
     pub(super) stack: Stack,
-    /// Whether it is inside an atomic section.
+    /// True if it is inside an atomic section.
     pub(super) inside: bool,
-    /// Whether that section is an `atomic { … }`, which only its `}` ends.
+    /// True if that section is an `atomic { … }`, which only its `}` ends.
     block: bool,
-    /// Where the variables of the innermost call begin, and how many there are in all.
+    /// The first variable of the innermost call, and the number of all variables.
     pub(super) base: usize,
     pub(super) width: usize,
-    /// If it waits: where it goes when woken.
+    /// If it waits: its place when woken.
     pub(super) woken: Option<u32>,
     pub(super) name: String,
 }
 
 impl Spot {
-    /// The innermost call.
+    /// Returns the innermost call.
     pub(super) fn top(&self) -> (usize, usize) {
         self.stack[self.stack.len() - 1]
     }
@@ -35,13 +34,13 @@ impl Spot {
 /// One way to continue from a place.
 pub(super) struct Move {
     pub(super) from: u32,
-    /// Where the thread goes; nowhere if it ends.
+    /// The place of the thread after the move; none if it ends.
     pub(super) to: Option<u32>,
-    /// Where a new thread starts.
+    /// The place at which a new thread starts.
     pub(super) child: Option<u32>,
     /// The value that the condition must have.
     pub(super) branch: bool,
-    /// Variables that thread and child may both read later.
+    /// Variables that both the thread and its child may read later.
     pub(super) copied: Vec<usize>,
 }
 
@@ -55,7 +54,7 @@ pub(super) struct Control {
     pub(super) named: HashMap<String, u32>,
 }
 
-/// What follows a statement.
+/// A successor of a statement.
 struct Next {
     to: Option<Stack>,
     child: Option<Stack>,
@@ -96,7 +95,7 @@ impl Control {
         control
     }
 
-    /// What the statement at a place is.
+    /// Returns the kind of the statement at a place.
     pub(super) fn kind(&self, spot: &Spot) -> &Kind {
         &self.node(spot).kind
     }
@@ -118,7 +117,7 @@ impl Control {
             return number;
         }
         let number = self.spots.len() as u32;
-        // A thread that waits inside `atomic { }` is not inside meanwhile.
+        // A thread that waits inside `atomic { }` has released the section meanwhile.
         let releases = stack.last().is_some_and(|&(f, n)| self.program.functions[f].releases(n));
         let inside = inside && !releases;
         let size = |&(f, _): &(usize, usize)| self.program.functions[f].variables.len();
@@ -133,8 +132,8 @@ impl Control {
         number
     }
 
-    /// Whether a thread that leaves a place is inside an atomic section, and whether inside a
-    /// block. A block's end restores what was before its beginning, which control has passed,
+    /// Returns whether a thread that leaves a place is inside an atomic section, and whether inside
+    /// a block. A block's end restores the state before its beginning, which control has passed,
     /// because no `goto` may jump into a block.
     fn inside_after(&self, at: u32, numbers: &HashMap<Stack, u32>) -> (bool, bool) {
         let spot = &self.spots[at as usize];
@@ -170,7 +169,7 @@ impl Control {
             Kind::Branch { then, otherwise, .. } => {
                 vec![go(*then), Next { branch: false, ..go(*otherwise) }]
             }
-            // From inside the callee, calls that return alike are the same.
+            // Calls that return alike cannot be distinguished inside the callee.
             Kind::Call { callee, site, .. } => {
                 let deeper = [&step_to(stack, *site)[..], &[entry(*callee)]].concat();
                 vec![Next { to: Some(deeper), child: None, branch: true }]
@@ -194,9 +193,9 @@ impl Control {
         }
     }
 
-    /// For every spawn, the variables that some statement which parent and child can both still
-    /// come to may read. A variable that one of them never reads again need not be tied to the
-    /// copy: the difference is unobservable.
+    /// Computes, for every spawn, the variables that both parent and child may still read. A
+    /// variable that one of them never reads again need not equal its copy: the difference is
+    /// unobservable.
     fn tie_copies(&mut self, exact: bool) {
         if self.moves.iter().all(|m| m.child.is_none()) {
             return;
@@ -226,8 +225,8 @@ impl Control {
         }
     }
 
-    /// The variables of a thread at a place that its statement reads, or that other threads may
-    /// read there.
+    /// Returns the variables of a thread at a place that its statement reads, or that other threads
+    /// may read there.
     fn reads(&self, spot: &Spot) -> Vec<bool> {
         let mut read = vec![false; spot.width];
         let mut see = |base: usize, e: &Expr<Ref>| {
@@ -238,7 +237,7 @@ impl Control {
             });
         };
         expressions(self.node(spot)).into_iter().for_each(|e| see(spot.base, e));
-        // A `return` also reads what constrains the call.
+        // A `return` also reads the constraints of the call.
         let mut base = self.program.thread_locals.len();
         for &(function, node) in &spot.stack {
             let f = &self.program.functions[function];
@@ -274,7 +273,7 @@ fn step_to(stack: &[(usize, usize)], node: usize) -> Stack {
     stack
 }
 
-/// All expressions in a statement.
+/// Returns all expressions in a statement.
 fn expressions(node: &Node) -> Vec<&Expr<Ref>> {
     let mut found: Vec<&Expr<Ref>> = match &node.kind {
         Kind::Assume { condition, .. } | Kind::Branch { condition, .. } | Kind::Assert { condition, .. } => {

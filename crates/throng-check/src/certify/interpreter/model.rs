@@ -1,4 +1,4 @@
-//! The interpreter's steps, as the rules of the checker ask for them.
+//! The interpreter as a [`Model`], for the rules of the checker.
 
 use std::any::Any;
 
@@ -30,17 +30,17 @@ impl Cubes for Interpreter {
     }
 }
 
-/// Moves by what they may lead to.
+/// Moves by their effect.
 #[derive(Default)]
 pub(super) struct Index {
-    /// The thread, or its child, goes to this place.
+    /// Moves of the thread, or its child, to each place.
     into: Vec<Vec<u32>>,
     ends: Vec<u32>,
     wakes: Vec<u32>,
     passive: Vec<u32>,
-    /// It may change the shared state.
+    /// Moves that may change the shared state.
     shared: Vec<u32>,
-    /// Places that a thread may be woken to, and the conditions that it waits for.
+    /// Places to which a thread may be woken, and the conditions that it waits for.
     woken: Vec<(u32, u32)>,
 }
 
@@ -88,7 +88,7 @@ impl Interpreter {
         self.control.kind(&self.control.spots[m.from as usize])
     }
 
-    /// The step that a move makes with these values.
+    /// Returns the step of a move with these values.
     fn step(&self, id: u32, plan: &Plan, values: &Values, from: Shared, take: Local) -> Step {
         let m = &self.control.moves[id as usize];
         let (shared, local) = Interpreter::after(plan, values);
@@ -116,7 +116,7 @@ impl Interpreter {
         }
     }
 
-    /// The steps of a move that end in these shared values with the thread at these values.
+    /// Appends the steps of a move that end with these shared and local values.
     fn backward(&self, id: u32, flag: bool, shared: &Cube, local: &Cube, out: &mut Vec<Step>) {
         let m = &self.control.moves[id as usize];
         if self.inside(m.to) != flag {
@@ -147,15 +147,15 @@ impl Interpreter {
         }
     }
 
-    /// The same, wherever the thread ends up.
+    /// Like [`Interpreter::backward`], for any local values of the thread after the step.
     fn backward_anywhere(&self, id: u32, flag: bool, shared: &Cube, out: &mut Vec<Step>) {
         let plan = self.plan(&self.control.moves[id as usize]);
         let free = std::iter::repeat_n(FREE, plan.width).collect();
         self.backward(id, flag, shared, &free, out);
     }
 
-    /// Where the variables begin that a passive move sees of a bystander; `None` if it takes no
-    /// part.
+    /// Returns the first slot of a bystander's variables that a passive move accesses; `None` if it
+    /// does not take part.
     fn attends(&self, plan: &Plan, spot: u32) -> Option<usize> {
         let spot = self.spot(spot)?;
         if !plan.needs_frame() {
@@ -171,7 +171,7 @@ impl Interpreter {
         None
     }
 
-    /// The slot of a bystander's variable.
+    /// Returns the slot of a bystander's variable.
     fn their_slot(name: throng_lang::bp::function::Name, base: usize) -> usize {
         use throng_lang::bp::function::Name;
         match name {
@@ -180,7 +180,7 @@ impl Interpreter {
         }
     }
 
-    /// Whether some bystander can have no way to take part in a move, reachable or not.
+    /// Returns whether some bystander, reachable or not, may be unable to take part in a move.
     fn blocks(&self, m: &Move) -> bool {
         const MOST: usize = 14;
         let plan = self.plan(m);
@@ -243,7 +243,7 @@ impl Interpreter {
         Some(format!("a thread can block `{at}` by its mere presence"))
     }
 
-    /// Whether everything was listed so far.
+    /// Returns an error if some list was incomplete.
     fn complete(&self) -> Result<(), Incomplete> {
         self.gave_up.get().map_or(Ok(()), |why| Err(Incomplete(why.clone())))
     }
@@ -350,7 +350,7 @@ impl Predecessors for Interpreter {
     fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let (flag, shared) = self.shared_cube(s);
         let (at, local) = self.local_cube(l);
-        // A new thread has its parent's variables.
+        // A new thread has copies of its parent's variables.
         for &id in self.index.into.get(at as usize).into_iter().flatten() {
             self.backward(id, flag, &shared, &local, out);
         }
@@ -455,7 +455,7 @@ impl SetStates for Interpreter {
         self.shared_cube(s).0
     }
 
-    /// Asked only about a thread that starts another and changes nothing: both have its variables.
+    /// Called only for a thread that starts another and changes nothing: both have its variables.
     fn narrow(
         &self,
         step: &Step,
@@ -499,7 +499,7 @@ impl SetStates for Interpreter {
         self.complete()
     }
 
-    fn obey(&self, _: Option<throng_model::Over>) {}
+    fn set_stop_check(&self, _: Option<throng_model::StopCheck>) {}
 
     fn as_any(&self) -> &dyn Any {
         self

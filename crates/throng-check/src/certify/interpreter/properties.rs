@@ -1,22 +1,21 @@
-//! What certificates ask of programs, as configurations to cover.
+//! The properties in certificates about programs, as configurations to cover.
 
 use super::{Interpreter, Slot, To, Values, eval};
-use crate::certificate::Property;
 use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Variable};
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, Expr, ONE, ZERO};
 use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_each};
 use throng_lang::bp::types::bits_of;
-use throng_lang::property::{Part, Pattern, Together};
+use throng_lang::property::{Part, Pattern, Property, Together, nowhere};
 use throng_lang::source::Diagnostic;
 use throng_model::{Bag, Config, Local};
 
-/// The most configurations that one question may become.
+/// Maximum number of configurations of one property.
 const MOST: usize = 1 << 14;
 
 impl Interpreter {
-    /// The smallest configurations with which something is wrong.
+    /// Returns the smallest configurations that violate a property.
     pub fn bad(&self, property: &Property) -> Result<Vec<Config>, String> {
         let one = |spot: u32, values: &Values| {
             let inside = self.control.spots[spot as usize].inside;
@@ -39,11 +38,11 @@ impl Interpreter {
             Property::ErrorLabel(label) => {
                 self.labelled(label)?.into_iter().map(|p| one(p, &free(p))).collect()
             }
-            Property::Mutex(text) => self.together(text, Together::exclusion).map_err(|d| d.message)?,
-            Property::AtMost(text) => self.together(text, Together::at_most).map_err(|d| d.message)?,
-            Property::Never(text) => self.together(text, Together::never).map_err(|d| d.message)?,
-            Property::Stuck(text) => self.together(text, Together::one_at).map_err(|d| d.message)?,
-            Property::Race(name) => self.races(name)?,
+            Property::Mutex(asked)
+            | Property::AtMost(asked)
+            | Property::Never(asked)
+            | Property::Stuck(asked) => self.together(asked).map_err(|d| d.message)?,
+            Property::Race(Some(name)) => self.races(name)?,
             Property::Invariant(text) => {
                 let e = bp::shared_expression(text, &self.program().shared, &self.program().globals)
                     .map_err(|d| d.message)?;
@@ -55,14 +54,12 @@ impl Interpreter {
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
-            Property::Covers(_) | Property::Satisfies(_) => {
-                return Err("a program's targets are given as text".into());
-            }
+            Property::Race(None) | Property::MemorySafety => return Err("this is asked of C".into()),
         })
     }
 
-    /// The values with which the statement at a place can violate an assertion, or leave a range or
-    /// an array.
+    /// Returns the values with which the statement at a place can violate an assertion, or leave a
+    /// range or an array.
     pub(super) fn violating(&self, at: u32, values: Values) -> Vec<Values> {
         let spot = &self.control.spots[at as usize];
         let (function, node) = spot.top();
@@ -78,7 +75,7 @@ impl Interpreter {
             Name::Shared(i) => Slot::Shared(i as usize),
             Name::ThreadLocal(i) => Slot::Local(i as usize),
             Name::Local(i) => Slot::Local(spot.base + i as usize),
-            // Refused in assertions.
+            // These are refused in assertions.
             Name::OtherThreadLocal(i) | Name::OtherLocal(i) => Slot::Other(i as usize),
         };
         let fails = |values: &mut Values| {
@@ -92,7 +89,7 @@ impl Interpreter {
         self.solve(values, &fails)
     }
 
-    /// The configurations in which threads are in these states.
+    /// Returns the configurations in which threads are in these states.
     fn in_states(&self, text: &str) -> Result<Vec<Config>, Diagnostic> {
         let asked = ThreadStates::parse(text)?;
         let names: Vec<&str> = self.program().shared.iter().map(|v| v.name.as_str()).collect();
@@ -138,7 +135,7 @@ impl Interpreter {
         Ok(found)
     }
 
-    /// All statements: function and number.
+    /// Returns all statements, as function and number.
     fn nodes(&self) -> impl Iterator<Item = (usize, usize)> {
         let functions = self.program().functions.iter().enumerate();
         functions.flat_map(|(f, function)| (0..function.nodes.len()).map(move |n| (f, n)))
@@ -160,18 +157,13 @@ impl Interpreter {
     }
 
     /// Distinct threads match patterns at once.
-    fn together(
-        &self,
-        text: &str,
-        read: fn(&str) -> Result<Together, Diagnostic>,
-    ) -> Result<Vec<Config>, Diagnostic> {
-        let asked = read(text)?;
+    fn together(&self, asked: &Together) -> Result<Vec<Config>, Diagnostic> {
         let candidates: Result<Vec<_>, _> = asked.threads.iter().map(|p| self.matching(p)).collect();
-        let found = self.at_once(&candidates?, &asked);
+        let found = self.at_once(&candidates?, asked);
         found.ok_or_else(|| Diagnostic::whole("E614", "there are too many ways to choose threads"))
     }
 
-    /// One thread of each list at once.
+    /// Returns the configurations with one thread of each list; `None` if there are too many.
     fn at_once(&self, candidates: &[Vec<(u32, Values)>], asked: &Together) -> Option<Vec<Config>> {
         let mut configs = Vec::new();
         for chosen in asked.choices(candidates, MOST)? {
@@ -193,7 +185,7 @@ impl Interpreter {
         Values { shared: self.free_shared(), local: self.free_local(spot), ..Values::default() }
     }
 
-    /// Where a thread is that matches a pattern, and with what values.
+    /// Returns the places and values of threads that match a pattern.
     fn matching(&self, pattern: &Pattern) -> Result<Vec<(u32, Values)>, Diagnostic> {
         let mut spots = Vec::new();
         for place in &pattern.places {
@@ -229,13 +221,13 @@ impl Interpreter {
         Ok(found)
     }
 
-    /// Where a thread can wait.
+    /// Returns the places at which a thread can wait.
     pub(super) fn waits(&self) -> Vec<u32> {
         let spots = 0..self.control.spots.len() as u32;
         spots.filter(|&w| self.control.spots[w as usize].woken.is_some()).collect()
     }
 
-    /// Where a thread can be at a label, or in a line.
+    /// Returns the places at a label, or in a line.
     fn at_place(&self, place: &Part) -> Result<Vec<u32>, Diagnostic> {
         match (self.labelled(&place.text), place.line()) {
             _ if place.text == "wait" => Ok(self.waits()),
@@ -247,11 +239,12 @@ impl Interpreter {
                 };
                 Ok((0..self.control.spots.len() as u32).filter(here).collect())
             }
-            _ => Err(place.nowhere()),
+            _ => Err(nowhere(place)),
         }
     }
 
-    /// Two threads are about to access a variable, one of them to write it.
+    /// Returns the configurations in which two threads are about to access a variable, one of them
+    /// to write it.
     fn races(&self, name: &str) -> Result<Vec<Config>, String> {
         let bits = bits_of(name, &self.program().shared, &self.program().groups.shared)
             .ok_or_else(|| format!("there is no shared variable `{name}`"))?;
@@ -267,12 +260,12 @@ impl Interpreter {
                 writes.push((spot, self.anything(spot)));
             }
         }
-        let asked = Together { threads: Vec::new(), outside_atomic: true };
+        let asked = Together { text: name.into(), threads: Vec::new(), outside_atomic: true };
         self.at_once(&[any, writes], &asked).ok_or_else(|| "there are too many accesses".into())
     }
 
-    /// Whether the statement at a place reads one of these shared variables, and whether it writes
-    /// one.
+    /// Returns whether the statement at a place reads one of these shared variables, and whether it
+    /// writes one.
     fn accesses(&self, spot: u32, bits: &[u32]) -> (bool, bool) {
         let stack = &self.control.spots[spot as usize].stack;
         let node = |&(f, n): &(usize, usize)| &self.program().functions[f].nodes[n];

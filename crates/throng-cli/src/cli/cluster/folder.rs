@@ -64,7 +64,7 @@ impl PartFolder {
         Ok(PartFolder { path: path.into(), header, every, latest, written: Mutex::new(Instant::now()) })
     }
 
-    /// What is resumed, if anything.
+    /// Returns a description of what is resumed, if anything.
     pub(in crate::cli) fn earlier(&self) -> Option<String> {
         let (_, workers) = self.latest?;
         let by = if workers == 1 { "worker" } else { "workers" };

@@ -1,4 +1,4 @@
-//! Pair views against a naive fixpoint, and interrupted at any time.
+//! Compares pair views with a naive fixpoint, also when they are interrupted.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ fn flat(threads: &Bag) -> Vec<Local> {
     threads.entries().iter().flat_map(|&(l, n)| std::iter::repeat_n(l, n.min(2) as usize)).collect()
 }
 
-/// What one step adds, by the definition.
+/// Adds the consequences of one step, by the definition.
 fn fire(model: &dyn Model, old: &Naive, step: &Step, new: &mut Naive) {
     let has = |threads: &[Local]| old.contains(&Config::new(step.from, threads.iter().copied().collect()));
     let together = |threads: &[Local]| {
@@ -85,7 +85,7 @@ fn fire(model: &dyn Model, old: &Naive, step: &Step, new: &mut Naive) {
     }
 }
 
-/// What all steps add.
+/// Adds the consequences of all steps.
 fn step_on(model: &dyn Model, set: &Naive, new: &mut Naive) {
     let mut steps = Vec::new();
     for view in set {
@@ -140,7 +140,8 @@ fn it_is_the_least_fixpoint() {
     assert!(pairs > 1000 && moved > 100, "{pairs} {moved}");
 }
 
-/// Views as they are checked. `lost`: a pair that is there from one side only.
+/// Returns views in the form in which they are checked. `lost`: a pair that is recorded for one
+/// side only.
 fn packed(set: &Naive, lost: Option<(Shared, Local, Local)>) -> Views {
     let locals: BTreeSet<Local> = set.iter().flat_map(|view| flat(&view.threads)).collect();
     let locals: Vec<Local> = locals.into_iter().collect();
@@ -159,8 +160,8 @@ fn packed(set: &Naive, lost: Option<(Shared, Local, Local)>) -> Views {
     builder.build()
 }
 
-/// Whether the set holds the initial views, is closed under steps, and nothing bad is built of it:
-/// by the definition.
+/// Returns whether the set contains the initial views, is closed under steps, and excludes the
+/// targets, by the definition.
 fn proves(problem: &Problem, set: &Naive) -> bool {
     let mut all = set.clone();
     start(problem, &mut all);
@@ -190,12 +191,12 @@ fn the_checker_accepts_exactly_the_sets_that_prove_it() {
             let view = least.iter().nth(rng.index(least.len())).expect("some view").clone();
             match mutant {
                 0 => {}
-                // A view is dropped with all that it is part of, or some pairs are.
+                // A view is dropped with all views that it is part of, or some pairs are.
                 1..=4 => {
                     set.retain(|other| other.shared != view.shared || !other.threads.covers(&view.threads))
                 }
                 5..=7 => set.retain(|other| other.threads.size() < 2 || rng.below(8) > 0),
-                // Another thread is added, or a shared state has the views of another.
+                // Another thread is added, or a shared state gets the views of another.
                 8 | 9 => {
                     add(&mut set, view.shared, &[flat(&view.threads), vec![Local(rng.below(6))]].concat())
                 }

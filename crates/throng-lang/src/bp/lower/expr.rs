@@ -1,4 +1,4 @@
-//! Expressions: what type each part has, and its bits.
+//! Expressions: the type and the bits of each part.
 
 use super::number::{Number, and, choose, constant, is_open, not, or, size, xor};
 use super::{Declared, Lowering, MOST_DEPTH, MOST_NODES, Result, describe, element_bits, error, too_large};
@@ -18,7 +18,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// Its bits.
+    /// Returns its bits.
     pub(super) fn bits(self, span: Span) -> Vec<Expr> {
         match self {
             Value::Bool(e) => vec![e],
@@ -28,7 +28,7 @@ impl Value {
         }
     }
 
-    /// The truth value that it is, or the numbers 0 and 1 stand for.
+    /// Returns it as a truth value; the numbers 0 and 1 are converted.
     pub(super) fn into_bool(self) -> Option<Expr> {
         match self {
             Value::Bool(e) => Some(e),
@@ -49,13 +49,13 @@ impl Value {
     }
 }
 
-/// `guard => check`
+/// Returns `guard => check`.
 fn guarded(guard: Expr, check: Expr) -> Expr {
     or(not(guard), check)
 }
 
 impl Lowering {
-    /// The value of a constant expression, which is a number.
+    /// Returns the value of a constant expression, which is a number.
     pub(super) fn constant(&mut self, e: &Expr) -> Result<i64> {
         match self.constant_of(e)? {
             (value, None) => Ok(value),
@@ -65,7 +65,7 @@ impl Lowering {
         }
     }
 
-    /// The value of a constant expression, and its type if it is of an enumeration.
+    /// Returns the value of a constant expression, and its type if it is of an enumeration.
     pub(super) fn constant_of(&mut self, e: &Expr) -> Result<(i64, Option<Type>)> {
         let mut check = constant(true, e.span);
         let (n, ty) = match self.value(e, &mut check)? {
@@ -79,7 +79,7 @@ impl Lowering {
         }
     }
 
-    /// A variable, and whether another thread's is meant.
+    /// Returns a variable, and whether another thread's is meant.
     pub(super) fn lookup(&self, spelling: &str) -> Option<(&Declared, bool)> {
         let find = |name: &str| self.locals.get(name).or_else(|| self.lowered.globals.variables.get(name));
         match find(spelling) {
@@ -89,7 +89,7 @@ impl Lowering {
     }
 
     pub(super) fn is_passive(&self, bit: &str) -> bool {
-        // No declared name is that of a bit, except that of a Boolean variable.
+        // No bit has a declared name, except that of a Boolean variable.
         self.lookup(bit).is_none_or(|(_, passive)| passive)
     }
 
@@ -97,7 +97,7 @@ impl Lowering {
         self.loops.iter().rev().find(|l| l.0 == name).map(|l| l.1)
     }
 
-    /// A truth value.
+    /// Returns an expression as a truth value.
     pub(super) fn boolean(&mut self, e: &Expr, check: &mut Expr) -> Result<Expr> {
         let value = self.value(e, check)?;
         self.as_boolean(value, e.span)
@@ -118,7 +118,7 @@ impl Lowering {
         Ok(Expr { span, ..bool })
     }
 
-    /// A number; truth values are 0 and 1.
+    /// Returns an expression as a number; truth values are 0 and 1.
     pub(super) fn number(&mut self, e: &Expr, check: &mut Expr) -> Result<Number> {
         let value = self.value(e, check)?;
         self.as_number(value, e.span)
@@ -136,7 +136,7 @@ impl Lowering {
         }
     }
 
-    /// The bits of a value that is assigned to a variable of this type.
+    /// Returns the bits of a value that is assigned to a variable of this type.
     pub(super) fn converted(&mut self, e: &Expr, ty: &Type, check: &mut Expr) -> Result<Vec<Expr>> {
         let bits = ty.bits();
         if matches!(e.kind, ExprKind::Any) {
@@ -161,7 +161,8 @@ impl Lowering {
         }
     }
 
-    /// The index of a target or an operand, which must be there just if the variable is an array.
+    /// Returns the index of a target or an operand, which must be given just if the variable is an
+    /// array.
     pub(super) fn index(
         &mut self,
         ident: &Ident,
@@ -181,7 +182,7 @@ impl Lowering {
                 Err(error("E223", ident.span, message)
                     .hint(format!("choose an element: `{}[0]`", ident.name)))
             }
-            (Some(_), None) => Err(error("E223", ident.span, format!("`{}` is no array", ident.name))),
+            (Some(_), None) => Err(error("E223", ident.span, format!("`{}` is not an array", ident.name))),
         }
     }
 
@@ -220,7 +221,7 @@ impl Lowering {
         })
     }
 
-    /// A variable, an element of an array, or a constant.
+    /// Returns the value of a variable, an element of an array, or a constant.
     fn name(
         &mut self,
         e: &Expr,
@@ -248,7 +249,7 @@ impl Lowering {
             if index.is_some() {
                 return Err(unknown);
             }
-            // Boolean names are looked up later, which knows more about what was meant.
+            // Boolean names are resolved later, where better hints can be given.
             self.read(name, primed);
             return Ok(Value::Bool(e.clone()));
         };
@@ -293,15 +294,16 @@ impl Lowering {
         })
     }
 
-    /// Takes note that the current statement reads a Boolean variable, whatever becomes of its
-    /// value.
+    /// Records that the current statement reads a Boolean variable, even if its value is folded
+    /// away.
     fn read(&mut self, name: &str, primed: bool) {
         if let Some(reads) = self.reads.last_mut() {
             reads.push(crate::bp::ast::Read { name: name.into(), primed });
         }
     }
 
-    /// Operands of `&` and `|` behind one that decides are not looked at.
+    /// Returns the value of a chain. Operands of `&` and `|` after one that decides are not
+    /// evaluated.
     fn chain(&mut self, op: ChainOp, es: &[Expr], span: Span, check: &mut Expr) -> Result<Value> {
         let mut all: Option<Expr> = None;
         for e in es {
@@ -344,7 +346,7 @@ impl Lowering {
         }
     }
 
-    /// `a op b op c`, from the left. Equalities of truth values are one flat parity.
+    /// Returns `a op b op c`, from the left. Equalities of truth values are one flat parity.
     fn series(&mut self, first: &Expr, rest: &[(BinaryOp, Expr)], check: &mut Expr) -> Result<Value> {
         let (mut so_far, mut span) = (self.value(first, check)?, first.span);
         for (op, e) in rest {
@@ -363,7 +365,7 @@ impl Lowering {
         Ok(so_far)
     }
 
-    /// `a op b` for operators that look at numbers.
+    /// Returns `a op b` for operators on numbers.
     fn combined(&self, op: BinaryOp, a: (Value, Span), b: (Value, Span), span: Span) -> Result<Value> {
         Ok(match op {
             BinaryOp::Plus | BinaryOp::Minus | BinaryOp::Times => {
@@ -394,7 +396,7 @@ impl Lowering {
         })
     }
 
-    /// Two numbers, or two values of one enumeration.
+    /// Returns two numbers, which may be two values of one enumeration.
     fn comparable(&self, a: (Value, Span), b: (Value, Span)) -> Result<(Number, Number)> {
         if let (Value::Enum(t, x), Value::Enum(u, y)) = (&a.0, &b.0)
             && t == u
@@ -431,7 +433,7 @@ impl Lowering {
     }
 }
 
-/// `x = y`, or `x != y`, of truth values, such that a long series stays flat.
+/// Returns `x = y`, or `x != y`, of truth values, such that a long series stays flat.
 fn parity(x: Expr, y: Expr, equal: bool) -> Expr {
     let span = x.span;
     let (x, turned) = match x.kind {
@@ -442,14 +444,15 @@ fn parity(x: Expr, y: Expr, equal: bool) -> Expr {
     if turned == equal { differ } else { not(differ) }
 }
 
-/// The elements that an index can choose; `None` stands for a variable that is not an array.
+/// Returns the elements that an index can select; `None` stands for a variable that is not an
+/// array.
 fn elements(index: Option<&Number>, declared: &Declared) -> Vec<Option<usize>> {
     let Some(index) = index else { return vec![None] };
     let last = declared.length.unwrap_or(1) as i64 - 1;
     (index.low.max(0)..=index.high.min(last)).map(|k| Some(k as usize)).collect()
 }
 
-/// An expression without `*`: its value will be used several times.
+/// Returns an expression without `*`, as its value will be used several times; else an error.
 fn settled(e: Expr, span: Span) -> Result<Expr> {
     if !is_open(&e) {
         return Ok(e);

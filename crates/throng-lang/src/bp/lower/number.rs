@@ -1,47 +1,47 @@
 //! Numbers as bits that are Boolean expressions, in two's complement, lowest bit first.
 //!
-//! A number knows between which bounds it lies, and has just as many bits as these need: no
-//! operation overflows. The bits hold no `*`: an operand is written down more than once, and every
-//! copy must have the same value.
+//! A number has bounds, and just as many bits as these need: no operation overflows. The bits
+//! contain no `*`: an operand occurs more than once in the result, and every copy must have the
+//! same value.
 
 use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind};
 use crate::source::Span;
 
-/// A product is a table over the bits of its factors, which may not be more than this together.
+/// Maximum number of bits of the two factors of a product, which is a table over them.
 pub const MOST_FACTOR_BITS: usize = 10;
 
 /// A number between two bounds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Number {
-    /// As many bits as the bounds need; the last is the sign if `low` is negative.
+    /// The bits that the bounds need; the last is the sign if `low` is negative.
     bits: Vec<Expr>,
-    /// Not less than this.
+    /// The lower bound.
     pub low: i64,
-    /// Not more than this.
+    /// The upper bound.
     pub high: i64,
 }
 
-/// How many bits numbers between these bounds need.
+/// Returns how many bits numbers between these bounds need.
 pub fn width(low: i64, high: i64) -> usize {
     let unsigned = |n: i64| (i64::BITS - n.leading_zeros()) as usize;
     if low >= 0 { unsigned(high) } else { 1 + unsigned(high.max(0)).max(unsigned(-low - 1)) }
 }
 
 impl Number {
-    /// A constant.
+    /// Returns a constant number.
     pub fn constant(value: i64, span: Span) -> Number {
         let bits = (0..width(value, value)).map(|i| constant(value >> i & 1 == 1, span)).collect();
         Number { bits, low: value, high: value }
     }
 
-    /// The number that these bits are, known to be between the bounds; there may be more bits than
-    /// the bounds need.
+    /// Creates the number with these bits, known to be between the bounds; there may be more bits
+    /// than the bounds need.
     pub fn new(mut bits: Vec<Expr>, low: i64, high: i64) -> Number {
         bits.truncate(width(low, high));
         Number { bits, low, high }
     }
 
-    /// A truth value as 0 or 1.
+    /// Converts a truth value to 0 or 1.
     pub fn from_bool(e: Expr) -> Number {
         match e.kind {
             ExprKind::Const(value) => Number::constant(value.into(), e.span),
@@ -49,12 +49,12 @@ impl Number {
         }
     }
 
-    /// Its value, if it has only one.
+    /// Returns its value, if it is constant.
     pub fn value(&self) -> Option<i64> {
         (self.low == self.high).then_some(self.low)
     }
 
-    /// The lowest bits, extended by the sign as far as needed.
+    /// Returns the lowest bits, sign-extended as needed.
     pub fn low_bits(&self, count: usize, span: Span) -> Vec<Expr> {
         (0..count).map(|i| self.bit(i, span)).collect()
     }
@@ -67,12 +67,12 @@ impl Number {
         }
     }
 
-    /// `a + b`
+    /// Returns `a + b`.
     pub fn plus(a: &Number, b: &Number, span: Span) -> Number {
         Number::sum(a, b, false, (a.low + b.low, a.high + b.high), span)
     }
 
-    /// `a - b`
+    /// Returns `a - b`.
     pub fn minus(a: &Number, b: &Number, span: Span) -> Number {
         Number::sum(a, b, true, (a.low - b.high, a.high - b.low), span)
     }
@@ -93,7 +93,7 @@ impl Number {
         Number { bits, low, high }
     }
 
-    /// `a * b`; `None` if the factors have too many bits.
+    /// Returns `a * b`; `None` if the factors have too many bits.
     pub fn times(a: &Number, b: &Number, span: Span) -> Option<Number> {
         let corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
         let low = corners.into_iter().min()?;
@@ -116,8 +116,8 @@ impl Number {
         Some(Number { bits: bits.collect(), low, high })
     }
 
-    /// The same number in fewer words, if it is long and reads few variables: sums of sums repeat
-    /// their operands.
+    /// Returns an equivalent, smaller number, if it is large and reads few variables: sums of sums
+    /// repeat their operands.
     pub fn compact(self) -> Number {
         const LONG: usize = 64;
         let length: usize = self.bits.iter().map(|b| size(b).0).sum();
@@ -141,17 +141,17 @@ impl Number {
         if shorter { Number { bits, ..self } } else { self }
     }
 
-    /// How many nodes its bits have together, and how deep they nest.
+    /// Returns how many nodes its bits have together, and how deep they nest.
     pub fn size(&self) -> (usize, usize) {
         self.bits.iter().map(size).fold((0, 0), |(n, deep), (m, d)| (n + m, deep.max(d)))
     }
 
-    /// The bits of a number that is not constant; none of a constant.
+    /// Returns the bits of a number; none if it is constant.
     fn variable_bits(&self) -> Vec<Expr> {
         if self.value().is_some() { Vec::new() } else { self.bits.clone() }
     }
 
-    /// The number whose [`Number::variable_bits`] are these.
+    /// Returns the value for these values of [`Number::variable_bits`].
     fn decode(&self, code: u64) -> i64 {
         if let Some(value) = self.value() {
             return value;
@@ -161,7 +161,7 @@ impl Number {
         if self.low < 0 && code & sign != 0 { code - 2 * sign } else { code }
     }
 
-    /// `a < b`
+    /// Returns `a < b`.
     pub fn less(a: &Number, b: &Number, span: Span) -> Expr {
         if a.high < b.low {
             return constant(true, span);
@@ -183,7 +183,7 @@ impl Number {
         less
     }
 
-    /// `a = b`
+    /// Returns `a = b`.
     pub fn equal(a: &Number, b: &Number, span: Span) -> Expr {
         if a.high < b.low || b.high < a.low {
             return constant(false, span);
@@ -193,21 +193,21 @@ impl Number {
         (0..length).fold(constant(true, span), |all, i| and(all, not(xor(a.bit(i, span), b.bit(i, span)))))
     }
 
-    /// Whether it is between these bounds.
+    /// Returns the condition that it is between these bounds.
     pub fn is_within(&self, low: i64, high: i64, span: Span) -> Expr {
         let below = Number::less(self, &Number::constant(low, span), span);
         let above = Number::less(&Number::constant(high, span), self, span);
         and(not(below), not(above))
     }
 
-    /// `c ? a : b`
+    /// Returns `c ? a : b`.
     pub fn choose(c: &Expr, a: &Number, b: &Number) -> Number {
         let (low, high) = (a.low.min(b.low), a.high.max(b.high));
         let bits = (0..width(low, high)).map(|i| choose(c.clone(), a.bit(i, c.span), b.bit(i, c.span)));
         Number { bits: bits.collect(), low, high }
     }
 
-    /// The element with this index; any of them if there is none.
+    /// Returns the element with this index; any of them if the index is out of bounds.
     pub fn select(elements: &[Number], index: &Number, span: Span) -> Number {
         let at = |i: i64| elements[i.clamp(0, elements.len() as i64 - 1) as usize].clone();
         match index.value() {
@@ -224,7 +224,7 @@ impl Number {
         if one == zero { zero } else { Number::choose(&self.bit(top, span), &one, &zero) }
     }
 
-    /// The number, or the nearest bound if it is not between the bounds.
+    /// Returns the number, or the nearest bound if it is not between the bounds.
     pub fn clamp(&self, low: i64, high: i64, span: Span) -> Number {
         let (least, most) = (Number::constant(low, span), Number::constant(high, span));
         let below = Number::less(self, &least, span);
@@ -235,7 +235,7 @@ impl Number {
     }
 }
 
-/// The function of these bits, whose value for a code is `value(code)`.
+/// Returns the function of these bits, whose value for a code is `value(code)`.
 fn table(bits: &[&Expr], code: u64, span: Span, value: &dyn Fn(u64) -> bool) -> Expr {
     let Some((last, rest)) = bits.split_last() else { return constant(value(code), span) };
     let zero = table(rest, code, span, value);
@@ -245,7 +245,7 @@ fn table(bits: &[&Expr], code: u64, span: Span, value: &dyn Fn(u64) -> bool) -> 
 
 // ── Boolean expressions, simplified as they are made ──
 
-/// A constant.
+/// Returns a constant.
 pub fn constant(value: bool, span: Span) -> Expr {
     Expr { kind: ExprKind::Const(value), span }
 }
@@ -254,7 +254,7 @@ fn known(e: &Expr) -> Option<bool> {
     if let ExprKind::Const(value) = e.kind { Some(value) } else { None }
 }
 
-/// `!e`
+/// Returns `!e`.
 pub fn not(e: Expr) -> Expr {
     let span = e.span;
     match e.kind {
@@ -264,17 +264,17 @@ pub fn not(e: Expr) -> Expr {
     }
 }
 
-/// `a & b`
+/// Returns `a & b`.
 pub fn and(a: Expr, b: Expr) -> Expr {
     chain(ChainOp::And, a, b)
 }
 
-/// `a | b`
+/// Returns `a | b`.
 pub fn or(a: Expr, b: Expr) -> Expr {
     chain(ChainOp::Or, a, b)
 }
 
-/// `a ^ b`
+/// Returns `a ^ b`.
 pub fn xor(a: Expr, b: Expr) -> Expr {
     match (known(&a), known(&b)) {
         (Some(true), _) => not(b),
@@ -285,7 +285,7 @@ pub fn xor(a: Expr, b: Expr) -> Expr {
     }
 }
 
-/// A chain of `&` or `|`, or of `^` without constants.
+/// Returns a chain of `&` or `|`, or of `^` without constants.
 fn chain(op: ChainOp, a: Expr, b: Expr) -> Expr {
     let absorbing = op == ChainOp::Or;
     for (this, other) in [(&a, &b), (&b, &a)] {
@@ -309,7 +309,7 @@ fn chain(op: ChainOp, a: Expr, b: Expr) -> Expr {
     Expr { kind: ExprKind::Chain(op, operands), span }
 }
 
-/// `c ? a : b` of truth values
+/// Returns `c ? a : b` of truth values.
 pub fn choose(c: Expr, a: Expr, b: Expr) -> Expr {
     if let Some(value) = known(&c) {
         return if value { a } else { b };
@@ -331,7 +331,7 @@ pub fn choose(c: Expr, a: Expr, b: Expr) -> Expr {
     }
 }
 
-/// Whether a `*` is in it, so that it has no single value.
+/// Returns whether it contains a `*`, so that it has no single value.
 pub fn is_open(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Any | ExprKind::Schoose(..) => true,
@@ -344,7 +344,7 @@ pub fn is_open(e: &Expr) -> bool {
     }
 }
 
-/// The variables in an expression of bits, each once.
+/// Adds the variables in an expression of bits to `found`, each once.
 pub fn leaves(e: &Expr, found: &mut Vec<Expr>) {
     match &e.kind {
         ExprKind::Name { .. } if found.iter().any(|f| f.kind == e.kind) => {}
@@ -364,12 +364,14 @@ pub fn leaves(e: &Expr, found: &mut Vec<Expr>) {
     }
 }
 
-/// Whether an expression of this size can be evaluated for all values of so many variables.
+/// Returns whether an expression of this size may be evaluated for all values of this many
+/// variables.
 fn can_list(variables: usize, size: usize) -> bool {
     variables <= MOST_FACTOR_BITS && size << variables <= 1 << 22
 }
 
-/// Whether an expression surely holds; `false` may mean that it reads too many variables to say.
+/// Returns whether an expression surely holds; `false` may mean that it reads too many variables to
+/// decide.
 pub fn always_holds(e: &Expr) -> bool {
     if let Some(value) = known(e) {
         return value;
@@ -384,7 +386,7 @@ pub fn always_holds(e: &Expr) -> bool {
         && (0..1u64 << names.len()).all(|code| evaluate(e, &|leaf| bit(code, leaf)))
 }
 
-/// The value of an expression of bits.
+/// Returns the value of an expression of bits.
 fn evaluate(e: &Expr, look: &dyn Fn(&Expr) -> bool) -> bool {
     let of = |e: &Expr| evaluate(e, look);
     match &e.kind {
@@ -401,7 +403,7 @@ fn evaluate(e: &Expr, look: &dyn Fn(&Expr) -> bool) -> bool {
     }
 }
 
-/// How many nodes an expression has, and how deep they nest.
+/// Returns how many nodes an expression has, and how deep they nest.
 pub fn size(e: &Expr) -> (usize, usize) {
     let over = |parts: &mut dyn Iterator<Item = &Expr>| {
         parts.map(size).fold((1, 1), |(n, deep), (m, d)| (n + m, deep.max(d + 1)))

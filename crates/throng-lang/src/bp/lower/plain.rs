@@ -1,9 +1,9 @@
-//! Checks as statements, so that a lowered program can be written down for other tools.
+//! Writes checks as statements, so that a lowered program can be printed for other tools.
 //!
 //! An assignment that is always possible becomes `atomic { assert(c); x := e; }`. Another statement
-//! could block in such a section, and everything with it; it gets a detour before it,
-//! `if * then assert(c); fi`, that a thread can take whenever it is there: some thread can fail it
-//! just if some thread can violate the check.
+//! could block in such a section, and all threads with it. Instead, a detour `if * then assert(c);
+//! fi` is placed before it, which a thread there can take at any time: some thread can fail the
+//! assertion just if some thread can violate the check.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::bp::ast::{Expr, ExprKind, Function, Ident, Initial, Program, Stmt, St
 use crate::bp::resolve::{each_stmt, initialisers};
 use crate::source::Span;
 
-/// The program with every check as a statement.
+/// Returns the program with every check as a statement.
 pub fn plain(mut program: Program) -> Program {
     declare_initial_values(&mut program);
     for function in &mut program.functions {
@@ -24,9 +24,9 @@ pub fn plain(mut program: Program) -> Program {
     program
 }
 
-/// Where assignments at the beginning only initialise because all other statements are numbered
-/// (IJIT's dialect), makes them initial values of declarations: the statements that are added here
-/// have no numbers.
+/// Moves initialising assignments into declarations. In IJIT's dialect assignments at the beginning
+/// initialise because all other statements are numbered; the statements that are added here have no
+/// numbers.
 fn declare_initial_values(program: &mut Program) {
     let Some(main) = program.functions.iter_mut().find(|f| f.name.name == "main") else { return };
     let mut values: HashMap<String, Initial> = HashMap::new();
@@ -62,7 +62,7 @@ fn labels(function: &Function) -> Vec<String> {
 }
 
 struct Writer {
-    /// Whether assignments can block because of an `enforce`.
+    /// True if assignments can block because of an `enforce`.
     can_block: bool,
     /// Labels that are taken.
     labels: Vec<String>,
@@ -141,7 +141,7 @@ fn detour(check: Expr, span: Span) -> Stmt {
     bare(StmtKind::If { arms: vec![(any, fails)], otherwise: None }, span)
 }
 
-/// A started statement stays one statement.
+/// Returns a started statement with its check, as one statement.
 fn started(mut child: Stmt) -> Stmt {
     let Some(check) = child.check.take() else { return child };
     let span = child.span;

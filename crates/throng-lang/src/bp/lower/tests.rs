@@ -7,8 +7,8 @@ fn codes(text: &str) -> Vec<&'static str> {
     diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect()
 }
 
-/// The shared states, as people see them, that one thread can reach, and whether it can violate an
-/// assertion.
+/// Returns the shared states, as displayed, that one thread can reach, and whether it can violate
+/// an assertion.
 fn explore(text: &str) -> (Vec<String>, bool) {
     let (jit, diagnostics) = read(text, &Options { exact_copies: true, ..Options::default() });
     let jit = jit.unwrap_or_else(|| panic!("{diagnostics:?}"));
@@ -268,7 +268,7 @@ fn a_printed_program_is_the_same_and_its_bits_are_plain() {
     assert_eq!(violates(text), violates(&bits), "{bits}");
 }
 
-/// A random expression over `m : 0..4`, `n : -2..1` and `b : bool`, as text, and its value.
+/// Returns a random expression over `m : 0..4`, `n : -2..1` and `b : bool`, as text, and its value.
 fn random(rng: &mut impl FnMut(u32) -> u32, depth: u32, values: (i64, i64, bool)) -> (String, i64) {
     if depth == 0 {
         return match rng(4) {
@@ -296,11 +296,8 @@ fn random(rng: &mut impl FnMut(u32) -> u32, depth: u32, values: (i64, i64, bool)
 
 #[test]
 fn random_expressions_agree_with_integers() {
-    let mut state = 7u64;
-    let mut next = move |n: u32| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as u32 % n
-    };
+    let mut random_number = throng_model::random::Random::new(7);
+    let mut next = |n: u32| random_number.below(n as usize) as u32;
     for round in 0..400 {
         let values = (i64::from(next(5)), i64::from(next(4)) - 2, next(2) == 1);
         let (text, value) = random(&mut next, 1 + round % 3, values);

@@ -3,8 +3,8 @@
 //! Tightest first: `'`, `!` and the sign `-`, `*`, `+` and `-`, `<` `<=` `>` `>=`, `=` and `!=`
 //! (all left), `&`, `^`, `|`, `=>` (right), `<=>` (left), `? :` (right). Chains of `&`, `^` or `|`,
 //! and series such as `a + b - c`, become one flat node, so that a conjunction of thousands of
-//! clauses is a shallow tree. Other tools order `=` and `^` differently; where that would change
-//! the meaning, a warning says so.
+//! clauses is a shallow tree. Other tools order `=` and `^` differently; the parser warns where
+//! that would change the meaning.
 
 use super::{Failed, MAX_NESTING, Parsed, Parser};
 use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind, Ident};
@@ -23,10 +23,10 @@ enum Operator {
     Right(BinaryOp),
 }
 
-/// Larger numbers are refused: no type holds them.
+/// The largest number that is accepted; no type has larger ones.
 pub(crate) const LARGEST: i64 = 1 << 16;
 
-/// An operator and how tightly it binds.
+/// Returns the operator of a token and how tightly it binds.
 fn operator(tok: Tok) -> Option<(u8, Operator)> {
     Some(match tok {
         Tok::Iff => (LOOSEST, Operator::Left(BinaryOp::Iff)),
@@ -51,7 +51,7 @@ fn operator(tok: Tok) -> Option<(u8, Operator)> {
 struct Operand {
     expr: Expr,
     height: usize,
-    /// Whether it is in parentheses, so that it cannot be misread.
+    /// True if it is in parentheses, so that it cannot be misread.
     enclosed: bool,
 }
 
@@ -70,12 +70,12 @@ impl Parser<'_> {
         self.nested(Self::conditional).map(|operand| operand.expr)
     }
 
-    /// An expression without operators that bind less tightly than `+`.
+    /// Parses an expression without operators that bind less tightly than `+`.
     pub(super) fn sum(&mut self) -> Parsed<Expr> {
         self.nested(|p| p.binary(SUM)).map(|operand| operand.expr)
     }
 
-    /// A node above operands of at most this height.
+    /// Builds a node above operands of at most this height.
     fn node(&mut self, kind: ExprKind, span: Span, height: usize) -> Parsed<Operand> {
         let height = height + 1;
         if self.statements + height > MAX_NESTING {
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Ok(Operand { expr: Expr { kind, span }, height, enclosed: false })
     }
 
-    /// `c ? a : b`
+    /// Parses `c ? a : b`.
     fn conditional(&mut self) -> Parsed<Operand> {
         let condition = self.binary(LOOSEST)?;
         if self.accept(Tok::Question).is_none() {
@@ -98,7 +98,7 @@ impl Parser<'_> {
         self.node(ExprKind::Conditional(condition.boxed(), yes.boxed(), no.boxed()), span, height)
     }
 
-    /// Operators that bind at least as tightly as `loosest`.
+    /// Parses operators that bind at least as tightly as `loosest`.
     fn binary(&mut self, loosest: u8) -> Parsed<Operand> {
         let mut left = self.unary()?;
         while let Some((level, operator)) = operator(self.tok()).filter(|(level, _)| *level >= loosest) {
@@ -121,7 +121,7 @@ impl Parser<'_> {
         self.node(ExprKind::Binary(op, left.boxed(), right.boxed()), span, height)
     }
 
-    /// The rest of `left + b - c`; the first operator is the current token.
+    /// Parses the rest of `left + b - c`; the first operator is the current token.
     fn series(&mut self, op: BinaryOp, level: u8, left: Operand) -> Parsed<Operand> {
         let first = self.joined(op, left, level + 1)?;
         let mut height = first.height;
@@ -141,7 +141,7 @@ impl Parser<'_> {
         self.node(ExprKind::Series(a, rest), span, height - 1)
     }
 
-    /// The rest of `left & b & c`; the operator is the current token.
+    /// Parses the rest of `left & b & c`; the operator is the current token.
     fn chain(&mut self, op: ChainOp, level: u8, left: Operand) -> Parsed<Operand> {
         let sign = self.tok();
         let start = left.expr.span;
@@ -210,7 +210,7 @@ impl Parser<'_> {
         Ok(Operand { enclosed: true, ..inner })
     }
 
-    /// `schoose[p, n]`
+    /// Parses `schoose[p, n]`.
     fn schoose(&mut self) -> Parsed<Operand> {
         let start = self.bump().span;
         self.expect(Tok::LBracket)?;
@@ -256,7 +256,7 @@ impl Parser<'_> {
         self.element(name, false, start)
     }
 
-    /// A name, or with an index behind it an element of an array.
+    /// Parses the rest of a name: with an index after it, it is an element of an array.
     fn element(&mut self, name: Ident, primed: bool, start: Span) -> Parsed<Operand> {
         let span = start.to(name.span);
         let Ident { name, .. } = name;
@@ -307,7 +307,7 @@ impl Parser<'_> {
         self.fail(Diagnostic { hint, ..error })
     }
 
-    /// `x'` for the value after the step is written in no dialect.
+    /// Refuses `x'` for the value after the step, which no dialect has.
     fn refuse_postfix_prime(&mut self) -> Parsed<()> {
         if !self.at(Tok::Prime) || self.span().start != self.previous.span.end {
             return Ok(());
@@ -325,7 +325,7 @@ impl Parser<'_> {
     }
 }
 
-/// A warning if other tools would group this operand differently.
+/// Returns a warning if other tools would group this operand differently.
 fn doubtful(op: ChainOp, operand: &Operand) -> Option<Diagnostic> {
     if operand.enclosed {
         return None;

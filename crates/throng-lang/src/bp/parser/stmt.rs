@@ -1,4 +1,4 @@
-//! Statements, and how the parser finds its way after a wrong one.
+//! Statements, and the recovery from errors in them.
 
 use super::{Block, Failed, MAX_NESTING, Parsed, Parser};
 use crate::bp::ast::ASYNC;
@@ -7,7 +7,8 @@ use crate::bp::lexer::Tok;
 use crate::source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    /// Statements up to a keyword that closes a block. `;` separates them and may be repeated.
+    /// Parses statements up to a keyword that closes a block. `;` separates them and may be
+    /// repeated.
     pub(super) fn statements(&mut self) -> Vec<Stmt> {
         let mut statements = Vec::new();
         loop {
@@ -35,7 +36,7 @@ impl Parser<'_> {
 
     // ---- between statements
 
-    /// Whether the block ends here: a closing keyword, or the next function.
+    /// Returns whether the block ends here: at a closing keyword, or at the next function.
     fn at_block_end(&self) -> bool {
         self.at_closer() || self.at_next_function()
     }
@@ -44,7 +45,7 @@ impl Parser<'_> {
         is_closer(self.tok())
     }
 
-    /// Whether a function starts here; its type alone could be a C-like declaration.
+    /// Returns whether a function starts here; its type alone could be a C-like declaration.
     fn at_next_function(&self) -> bool {
         match (self.tok(), self.next_tok()) {
             (Tok::Void | Tok::Bool, Tok::Ident) => self.ahead[2].tok == Tok::LParen,
@@ -54,7 +55,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `fi` stands for `od` or the other way round, rather than being one too many.
+    /// Returns whether `fi` was probably written for `od` or the other way round.
     fn at_mistaken_closer(&self) -> bool {
         let innermost = self.open.last();
         matches!(self.tok(), Tok::Fi | Tok::Od) && matches!(innermost, Some(Block::If | Block::While))
@@ -71,8 +72,8 @@ impl Parser<'_> {
         self.bump();
     }
 
-    /// What must follow a statement: `;`, or the end of the block; nothing after `fi`, `od` and
-    /// `}`.
+    /// Expects what must follow a statement: `;`, or the end of the block; nothing after `fi`, `od`
+    /// and `}`.
     fn separator(&mut self) {
         let optional = matches!(self.previous.tok, Tok::Fi | Tok::Od | Tok::RBrace);
         if optional || self.at(Tok::Semi) || self.at_block_end() {
@@ -94,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a missing `;`, and continues as if it were there if that looks promising.
+    /// Reports a missing `;`, and continues as if it were there if a statement seems to follow.
     pub(super) fn missing_semicolon(&mut self) {
         let gap = Span { start: self.previous.span.end, end: self.span().start };
         let new_line = self.at(Tok::Eof) || self.text_of(gap).contains('\n');
@@ -115,13 +116,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the current keyword occurs inside statements and starts none.
+    /// Returns whether the current keyword occurs inside statements and starts none.
     fn continues_statement(&self) -> bool {
         use Tok::*;
         matches!(self.tok(), True | False | Begin | Then | Do | Schoose | Constrain)
     }
 
-    /// Skips to the next `;` or to the end of this block, over blocks that open on the way.
+    /// Skips to the next `;` or to the end of this block, over blocks that open in between.
     fn recover(&mut self) {
         let mut inner = 0usize;
         while !self.at(Tok::Eof) && !self.at_next_function() && !self.at(Tok::End) {
@@ -170,7 +171,7 @@ impl Parser<'_> {
         self.fail(Diagnostic::error("E120", span, "a label needs a statement").hint(hint))
     }
 
-    /// `ASYNC_1: goto L1, L2` would start a thread at two places.
+    /// Refuses `ASYNC_1: goto L1, L2`, which would start a thread at two places.
     fn check_async(&mut self, labels: &[Ident], statement: &Stmt) {
         if let StmtKind::Goto(targets) = &statement.kind
             && let Some(second) = targets.get(1)
@@ -187,7 +188,7 @@ impl Parser<'_> {
 
     // ---- statements
 
-    /// A statement without labels.
+    /// Parses a statement without labels.
     fn statement(&mut self) -> Parsed<Stmt> {
         if self.statements >= MAX_NESTING {
             return Err(self.too_deep(self.span()));
@@ -226,7 +227,7 @@ impl Parser<'_> {
             Tok::Decl => self.local_declaration()?,
             Tok::StartThread => self.start_thread()?,
             Tok::Constrain => {
-                return Err(self.refuse("`constrain` follows an assignment, it is no statement"));
+                return Err(self.refuse("`constrain` follows an assignment, it is not a statement"));
             }
             Tok::Ident => self.named()?,
             Tok::Underscore => self.assignment()?,
@@ -234,7 +235,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Statements that start with a name, which may turn out to be a contextual keyword.
+    /// Parses a statement that starts with a name, which may be a contextual keyword.
     fn named(&mut self) -> Parsed<StmtKind> {
         let alone = self.next_tok() == Tok::Semi || is_closer(self.next_tok());
         let used_as_name = matches!(self.next_tok(), Tok::Becomes | Tok::Comma | Tok::Colon);
@@ -280,7 +281,7 @@ impl Parser<'_> {
         self.unexpected_hint("a statement", Some(hint))
     }
 
-    /// The expression after a keyword.
+    /// Parses the expression after a keyword.
     fn argument(&mut self) -> Parsed<Expr> {
         self.bump();
         self.expr()
@@ -371,7 +372,7 @@ impl Parser<'_> {
         StmtKind::While(condition, body)
     }
 
-    /// `for i in 0..3 do ... od`
+    /// Parses `for i in 0..3 do ... od`.
     fn for_statement(&mut self) -> Parsed<StmtKind> {
         self.extended = true;
         let start = self.bump().span;
@@ -394,8 +395,8 @@ impl Parser<'_> {
         StmtKind::Atomic(body, close)
     }
 
-    /// A condition and the keyword behind it. After a mistake in either the body is read all the
-    /// same: a wrong condition must not turn the `fi` into a second error.
+    /// Parses a condition and the keyword after it. After an error in either the body is still
+    /// parsed: a wrong condition must not turn the `fi` into a second error.
     fn condition(&mut self, word: Tok, hint: &str) -> Expr {
         let start = self.span();
         let condition = self.expr();
@@ -457,7 +458,7 @@ impl Parser<'_> {
         Ok(Target { ident, index })
     }
 
-    /// `:=` after the targets.
+    /// Expects `:=` after the targets.
     fn becomes(&mut self, targets: &[Target]) -> Parsed<()> {
         if self.at(Tok::Equal) {
             self.equal_for_becomes();
@@ -479,7 +480,7 @@ impl Parser<'_> {
         self.fail(error.label("expected `:=`").hint(hint))
     }
 
-    /// `f(` or `call f`
+    /// Returns whether a call starts here: `f(` or `call f`.
     fn at_call(&self) -> bool {
         self.at(Tok::Ident)
             && (self.next_tok() == Tok::LParen || (self.word() == "call" && self.next_tok() == Tok::Ident))
@@ -500,7 +501,7 @@ impl Parser<'_> {
     }
 }
 
-/// Keywords that end any block.
+/// Returns whether this keyword ends any block.
 fn is_closer(tok: Tok) -> bool {
     matches!(tok, Tok::End | Tok::Fi | Tok::Od | Tok::RBrace | Tok::Else | Tok::Elsif | Tok::Eof)
 }
@@ -509,7 +510,7 @@ fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Help for keywords of other languages.
+/// Returns a hint about a keyword of another language.
 fn foreign_word(word: &str) -> Option<&'static str> {
     Some(match word {
         "int" | "char" | "unsigned" | "boolean" => {

@@ -44,7 +44,7 @@ fn sign(op: BinaryOp) -> &'static str {
     }
 }
 
-/// All parentheses written out, chains with one pair.
+/// Prints an expression with all parentheses, chains with one pair.
 fn shape(e: &Expr) -> String {
     let join = |sign: &str, parts: Vec<String>| format!("({})", parts.join(sign));
     match &e.kind {
@@ -89,7 +89,7 @@ fn warnings(text: &str) -> Vec<&'static str> {
     parsed_expr(text).1.iter().map(|d| d.code).collect()
 }
 
-/// Codes of the errors and the text they point at.
+/// Returns the codes of the errors and the text they point at.
 fn errors(text: &str) -> Vec<(&'static str, &str)> {
     let (_, diagnostics) = parse(text);
     let errors = diagnostics.iter().filter(|d| d.is_error());
@@ -100,7 +100,7 @@ fn check_errors(text: &str, expected: &[(&'static str, &str)]) {
     assert_eq!(errors(text), expected, "{text}");
 }
 
-/// The only error of this body.
+/// Returns the only error of this body.
 fn body_error(text: &str) -> Diagnostic {
     let (_, mut diagnostics) = parse(&in_main(text));
     assert_eq!(diagnostics.len(), 1, "{text}: {diagnostics:#?}");

@@ -3,22 +3,22 @@
 //!
 //! # Bits
 //!
-//! Shared variables, and the thread's own variables that some statement with `$` touches in *other*
-//! threads, each have a bit; so has the set of waiting threads. With more than 63 of them several
-//! share one, which only makes sets larger.
+//! Each shared variable has a bit, and so has each thread variable that some statement with `$`
+//! accesses in *other* threads, and the set of waiting threads. With more than 63 of them several
+//! share a bit, which only makes sets larger.
 //!
-//! # What counts as what
+//! # Reads and writes
 //!
 //! A statement that may refuse to execute (`assume`, `constrain`) writes every variable it
-//! mentions: it narrows down what values they have, and so may disable others (the paper's
-//! listing 1). A branch does not: one of its two ways is always open.
+//! mentions: it restricts their values, and so may disable others (the paper's listing 1). A branch
+//! does not: one of its two edges is always enabled.
 //!
 //! # Threads that never go first
 //!
-//! Executing an assertion, creating or ending a thread, entering an atomic section, waking others,
-//! touching others: these are visible whatever the sets say. So is one point of every cycle of
-//! points that are not, or a thread that runs around such a cycle would keep the others from ever
-//! moving.
+//! Executing an assertion, creating or ending a thread, entering an atomic section, waking others
+//! and accessing others' variables are always visible, regardless of the sets. So is one point of
+//! every cycle of invisible points: otherwise a thread in such a cycle would keep the others from
+//! ever moving.
 
 use super::expr::{Expr, Var};
 use super::{Edge, EdgeKind, Effect, Program};
@@ -27,10 +27,10 @@ use throng_model::Footprint;
 /// The bit of the set of waiting threads.
 const WAITERS: u64 = 1 << 63;
 
-/// A variable of a thread that others may touch: thread-local, or of a function.
+/// A variable of a thread that others may access: thread-local, or of a function.
 type Passive = (Option<usize>, usize);
 
-/// The footprint of each point.
+/// Returns the footprint of each point.
 pub fn footprints(program: &Program) -> Vec<Footprint> {
     let bits = Bits::new(program);
     let mut found: Vec<Footprint> = (0..program.points.len() as u32).map(|p| bits.now(p)).collect();
@@ -39,7 +39,7 @@ pub fn footprints(program: &Program) -> Vec<Footprint> {
     found
 }
 
-/// The bits of the shared variables that `is_open` does not leave open.
+/// Returns the bits of the shared variables that are not open.
 pub fn shared_bits(is_open: impl Iterator<Item = bool>) -> u64 {
     is_open.enumerate().filter(|o| !o.1).fold(0, |bits, (i, _)| bits | bit(i))
 }
@@ -48,7 +48,7 @@ fn bit(variable: usize) -> u64 {
     1 << (variable % 63)
 }
 
-/// Which variable has which bit.
+/// The bit of each variable.
 struct Bits<'p> {
     program: &'p Program,
     passive: Vec<Passive>,
@@ -73,7 +73,7 @@ impl<'p> Bits<'p> {
         bits
     }
 
-    /// What a statement with `$` in `function` calls variable `i` of its view.
+    /// Returns the variable that a statement with `$` in `function` calls variable `i` of its view.
     fn passive_variable(&self, function: usize, i: u32) -> Passive {
         let i = i as usize;
         match i.checked_sub(self.program.thread_locals.len()) {
@@ -87,7 +87,7 @@ impl<'p> Bits<'p> {
         position.map_or(0, |i| bit(self.program.shared.len() + i))
     }
 
-    /// The bit of a slot of a thread at `point`.
+    /// Returns the bit of a slot of a thread at `point`.
     fn slot(&self, point: u32, slot: usize) -> u64 {
         if slot < self.program.thread_locals.len() {
             return self.passive_bit((None, slot));
@@ -118,7 +118,7 @@ impl<'p> Bits<'p> {
         bits
     }
 
-    /// What a thread at `point` does in its next step.
+    /// Returns the footprint of the next step of a thread at `point`.
     fn now(&self, point: u32) -> Footprint {
         let p = &self.program.points[point as usize];
         let mut found = Footprint { place: point, goes_first: !p.edges.is_empty(), ..Footprint::default() };
@@ -170,7 +170,7 @@ impl<'p> Bits<'p> {
         found.writes |= theirs;
     }
 
-    /// Whether an edge concerns others whatever variables it touches.
+    /// Returns whether an edge is visible to others regardless of the variables it accesses.
     fn is_visible(&self, edge: &Edge) -> bool {
         let Some(to) = edge.to else { return self.spawns || !self.passive.is_empty() };
         let (from, to) = (&self.program.points[edge.from as usize], &self.program.points[to as usize]);
@@ -188,7 +188,7 @@ fn each_other(v: &Var, see: &mut dyn FnMut(u32)) {
     }
 }
 
-/// Whether the edges are the two ways of a branch: one of them is always open.
+/// Returns whether the edges are the two of a branch: one of them is always enabled.
 fn is_branch(program: &Program, edges: &[u32]) -> bool {
     let guard = |e: u32| match &program.edges[e as usize].effect {
         Effect { guards, others: None, .. } => match &guards[..] {
@@ -203,7 +203,7 @@ fn is_branch(program: &Program, edges: &[u32]) -> bool {
     }
 }
 
-/// Adds what comes later, to a fixpoint.
+/// Computes the sets of later accesses, as a fixpoint.
 fn look_ahead(program: &Program, found: &mut [Footprint]) {
     for f in found.iter_mut() {
         (f.later_reads, f.later_writes) = (f.reads, f.writes);
@@ -226,7 +226,7 @@ fn look_ahead(program: &Program, found: &mut [Footprint]) {
     }
 }
 
-/// Depth-first: a point that closes a cycle does not go first.
+/// Searches depth-first for cycles: a point that closes one does not go first.
 fn break_cycles(program: &Program, found: &mut [Footprint]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {

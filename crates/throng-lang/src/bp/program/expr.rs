@@ -1,4 +1,4 @@
-//! Expressions with names resolved, and what values they can take.
+//! Expressions with names resolved, and the values that they can take.
 //!
 //! # The value of a variable is a set
 //!
@@ -60,7 +60,7 @@ impl<V> Expr<V> {
         Expr::negation(Expr::Xor(vec![a, b]))
     }
 
-    /// The same expression over other variables.
+    /// Returns the expression with each variable replaced.
     pub fn map<W>(&self, rename: &mut dyn FnMut(&V) -> Expr<W>) -> Expr<W> {
         match self {
             Expr::Const(v) => Expr::Const(*v),
@@ -87,14 +87,14 @@ impl<V> Expr<V> {
         }
     }
 
-    /// Whether some variable satisfies `test`.
+    /// Returns whether some variable satisfies `test`.
     pub fn mentions(&self, mut test: impl FnMut(&V) -> bool) -> bool {
         let mut found = false;
         self.each_var(&mut |v| found |= test(v));
         found
     }
 
-    /// The parts of a conjunction, however nested; `true` has none.
+    /// Returns the conjuncts of a conjunction, however nested; `true` has none.
     pub fn conjuncts(self) -> Vec<Expr<V>> {
         match self {
             Expr::And(es) => es.into_iter().flat_map(Expr::conjuncts).collect(),
@@ -104,12 +104,12 @@ impl<V> Expr<V> {
     }
 }
 
-/// Which values an expression can take, and surely can take, as masks; `sure` is part of `can`.
+/// The values an expression can take, and surely can take, as masks; `sure` is a subset of `can`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Values {
-    /// For some choice of the free variables.
+    /// The values possible for some choice of the free variables.
     pub can: u8,
-    /// Whatever the free variables are.
+    /// The values possible for every choice of the free variables.
     pub sure: u8,
 }
 
@@ -120,7 +120,7 @@ impl Values {
         Values { can: mask, sure: if mask == FREE { 0 } else { mask } }
     }
 
-    /// An expression always has some value: if only one is possible, it is sure.
+    /// Makes the value sure if only one is possible: an expression always has some value.
     fn settled(self) -> Values {
         if self.can == FREE { self } else { Values { can: self.can, sure: self.can } }
     }
@@ -134,13 +134,13 @@ impl Values {
         Values { can: op(a.can, b.can), sure: op(a.sure, b.sure) }.settled()
     }
 
-    /// Whether the free variables still matter.
+    /// Returns whether the free variables still matter.
     pub fn is_open(self) -> bool {
         self.can != self.sure
     }
 }
 
-/// {x & y}: 1 needs both, 0 needs one (the other always has some value).
+/// Returns {x & y}: 1 needs both, 0 needs one (the other always has some value).
 fn and(a: u8, b: u8) -> u8 {
     (a & b & ONE) | ((a | b) & ZERO)
 }
@@ -156,7 +156,7 @@ fn xor(a: u8, b: u8) -> u8 {
 }
 
 impl<V: Copy> Expr<V> {
-    /// What values it can take when each variable has the mask that `look` gives.
+    /// Returns the values it can take when each variable has the mask that `look` returns.
     pub fn eval(&self, look: &impl Fn(V) -> u8) -> Values {
         match self {
             Expr::Const(v) => Values::of_variable(mask(*v)),
@@ -176,7 +176,7 @@ impl<V: Copy> Expr<V> {
         }
     }
 
-    /// A free variable on which an open expression depends; `None` if it is not open.
+    /// Returns a free variable on which an open expression depends; `None` if it is not open.
     pub fn find_free(&self, look: &impl Fn(V) -> u8) -> Option<V> {
         let open = |e: &Expr<V>| e.eval(look).is_open().then(|| e.find_free(look)).flatten();
         match self {
@@ -189,7 +189,7 @@ impl<V: Copy> Expr<V> {
     }
 }
 
-/// From `unit` on; once only `decides` is possible, the rest does not matter.
+/// Folds the operands, starting with `unit`; stops when only `decides` is possible.
 fn fold<V: Copy>(
     es: &[Expr<V>],
     look: &impl Fn(V) -> u8,
@@ -219,7 +219,7 @@ mod tests {
         Expr::Var(i)
     }
 
-    /// eval(e) by brute force over every value of every `*`, variables fixed.
+    /// Evaluates by brute force over every value of every `*`, variables fixed.
     fn brute(e: &Expr<usize>, values: &[bool]) -> u8 {
         fn all(e: &Expr<usize>, values: &[bool]) -> Vec<bool> {
             let combine = |es: &[Expr<usize>], unit: bool, op: fn(bool, bool) -> bool| {
@@ -261,11 +261,8 @@ mod tests {
 
     #[test]
     fn bounds_are_right_and_exact_without_free_variables() {
-        let mut state = 1u64;
-        let mut rng = move |n: u32| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as u32 % n
-        };
+        let mut numbers = throng_model::random::Random::new(1);
+        let mut rng = |n: u32| numbers.below(n as usize) as u32;
         for _ in 0..20_000 {
             let e = random(&mut rng, 3);
             let masks: Vec<u8> = (0..3).map(|_| rng(3) as u8 + 1).collect();

@@ -1,4 +1,4 @@
-//! Which variables of a thread can still matter: the others may as well have any value.
+//! Liveness of the variables of a thread: the values of dead ones do not matter.
 //!
 //! A slot is *live* at a point if its value may be read before it is overwritten, by a condition,
 //! by another thread, or for a value of something that is live in turn (strong liveness; what is
@@ -6,9 +6,9 @@
 //!
 //! # Forgetting
 //!
-//! Models leave a variable open where it is not live. Two states that differ only there can do the
-//! same and stay alike, so no assertion, label or invariant depends on it; but a list of thread
-//! states with all values does.
+//! Models leave a variable open where it is not live. Two states that differ only there have the
+//! same steps and stay alike, so no assertion, label or invariant depends on it; but a list of
+//! thread states with all values does.
 //!
 //! # Copies
 //!
@@ -17,9 +17,8 @@
 //! still read it: otherwise the difference is unobservable, and 2ⁿ cases of n variables that are
 //! never read are one.
 //!
-//! What that loses: the value of a variable that its thread never reads again is then not tied to
-//! what became of the copy. No verdict depends on it, but a list of thread states with all values
-//! does.
+//! This loses the relation between the value of a variable that its thread never reads again and
+//! its copy. No verdict depends on it, but a list of thread states with all values does.
 
 use super::expr::{Expr, Var};
 use super::{Edge, Effect, Program};
@@ -42,13 +41,13 @@ pub fn resolve_copies(program: &mut Program, exact: bool) {
     }
 }
 
-/// For each edge, the assignments whose value can never be observed, given what is live.
+/// Returns, for each edge, the assignments whose value can never be observed, given the live slots.
 pub fn faint_assignments(program: &Program, live: &[Vec<bool>]) -> Vec<Vec<bool>> {
     let of = |edge: &Edge| (0..edge.effect.assigns.len()).map(|i| is_faint(program, edge, i, live)).collect();
     program.edges.iter().map(of).collect()
 }
 
-/// Whether the value that the `i`-th assignment of an edge assigns can never be observed.
+/// Returns whether the value of the `i`-th assignment of an edge can never be observed.
 fn is_faint(program: &Program, edge: &Edge, i: usize, live: &[Vec<bool>]) -> bool {
     let Effect { assigns, new_is_read, others, .. } = &edge.effect;
     // A slot that is no longer in use must become 0.
@@ -57,9 +56,9 @@ fn is_faint(program: &Program, edge: &Edge, i: usize, live: &[Vec<bool>]) -> boo
     slot_of(&assigns[i].0).is_some_and(fades) && !new_is_read[i] && others.is_none()
 }
 
-/// For each point, the slots whose value can still matter. The usual backward fixpoint.
+/// Returns, for each point, the slots whose value can still matter: the usual backward fixpoint.
 ///
-/// Other threads read the slots `watched` of threads at some points.
+/// `watched` are the slots of threads at some points that other threads read.
 pub fn live_slots(program: &Program, watched: &[(u32, usize)]) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; program.slots]; program.points.len()];
     for &(point, slot) in watched {
@@ -129,7 +128,7 @@ fn live_at(program: &Program, live: &[Vec<bool>], point: u32) -> Vec<bool> {
     now
 }
 
-/// What is live later and not written in between.
+/// Adds the slots that are live later and not written in between.
 fn merge(now: &mut [bool], later: &[bool], written: &[usize]) {
     for (slot, &is) in later.iter().enumerate() {
         now[slot] |= is && !written.contains(&slot);
@@ -152,7 +151,8 @@ fn reads(program: &Program, edge: &Edge, live: &[Vec<bool>], see: &mut dyn FnMut
     }
 }
 
-/// Variables that other threads' statements read as `x$`: (function, index into the view).
+/// Returns the variables that other threads' statements read as `x$`: (function, index into the
+/// view).
 fn passive_slots(program: &Program) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for others in program.edges.iter().filter_map(|e| e.effect.others.as_ref()) {

@@ -1,8 +1,8 @@
-//! Programs with transfers: one loop, the local state in local bits, bystanders moved by passive
-//! assignments `x$`.
+//! Programs with transfers: one loop, the local state in local bits, passive assignments `x$` that
+//! move bystanders.
 //!
-//! A move is one assignment. A child copies its parent's locals, so the parent takes on the child's
-//! for a moment, inside an atomic section.
+//! A move is one assignment. A child copies its parent's locals, so the parent temporarily has the
+//! child's, inside an atomic section.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use super::{Bits, Program, guarded};
 use throng_model::table::Fate;
 use throng_model::{Local, Step};
 
-/// The text of the program.
+/// Returns the text of the program.
 pub(super) fn program(program: &Program<'_>) -> String {
     let locals = Bits::new("l", program.used.locals.keys());
     let mut text = program.head();
@@ -25,7 +25,7 @@ pub(super) fn program(program: &Program<'_>) -> String {
     for step in program.system.table.steps() {
         edge(program, &locals, step, &mut text);
     }
-    // A target that nothing meets leaves no thread in the error state: it has no code then.
+    // If no configuration meets a target, no thread is in the error state, which then has no code.
     let is_met = program.used.locals.contains_key(&program.error.0);
     let bad = if is_met { locals.hold(program.error.0, "", "") } else { "0".into() };
     let _ = writeln!(text, "bad: assume({bad});\n    assert(0);");
@@ -64,8 +64,8 @@ fn edge(program: &Program<'_>, locals: &Bits, step: &Step, text: &mut String) {
     let _ = writeln!(text, "e{label}: {} & {relation};\n    goto loop;", guarded(&changes, &guard));
 }
 
-/// Where each bystander may go: the listed ones to one of their fates, all others nowhere. No
-/// thread is left without a choice.
+/// Returns the relation of bystanders' states: the listed ones move to one of their fates, all
+/// others stay. Every thread has a choice.
 fn relation(locals: &Bits, fates: &[(Local, Fate)]) -> String {
     let mut goes: BTreeMap<Local, Vec<String>> = BTreeMap::new();
     for &(p, fate) in fates {

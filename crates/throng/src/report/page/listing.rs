@@ -8,28 +8,28 @@ use super::escape;
 use crate::outcome::Subject;
 use throng_model::{Model, Place};
 
-/// What a page shows.
+/// The content of a page.
 pub(crate) struct Listing<'a> {
     pub subject: &'a Subject,
     /// The answer in a few words.
     pub headline: String,
-    /// Names and values below it.
+    /// Names and values below the headline.
     pub facts: Vec<(&'static str, String)>,
-    /// What the columns of the table are.
+    /// The headings of the table's columns.
     pub columns: &'static [&'static str],
     pub rows: Vec<Vec<String>>,
     /// Lines that threads reach, and those that none reaches.
     pub lines: Option<(BTreeSet<u32>, BTreeSet<u32>)>,
 }
 
-/// Lines at which threads are, and those with statements at which none is.
+/// Returns the lines that threads reach, and those with statements that none reaches.
 pub(crate) fn lines(model: &dyn Model, dead: &[Place]) -> Option<(BTreeSet<u32>, BTreeSet<u32>)> {
     let written: BTreeSet<u32> = model.places().iter().map(|p| p.line).filter(|&line| line > 0).collect();
     let dead: BTreeSet<u32> = dead.iter().map(|p| p.line).collect();
     (!written.is_empty()).then(|| (written.difference(&dead).copied().collect(), dead))
 }
 
-/// The page.
+/// Returns the page.
 pub(crate) fn write(listing: &Listing) -> String {
     let mut body = format!("<h1>{}</h1>\n<dl class=\"facts\">\n", escape(&listing.headline));
     for (name, value) in &listing.facts {
@@ -49,7 +49,7 @@ pub(crate) fn write(listing: &Listing) -> String {
         }
         body.push_str("</pre>");
         if listing.lines.is_some() {
-            body.push_str("<p class=\"note\">A bar: some thread gets there. Struck out: none does.</p>");
+            body.push_str("<p class=\"note\">Lines with a bar are reached by some thread, struck-out lines by none.</p>");
         }
         body.push_str("</section>\n");
     }

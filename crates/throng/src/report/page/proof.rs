@@ -1,4 +1,5 @@
-//! A certificate for the page: in words, its first members, and which lines it rules out.
+//! A certificate for the page: an explanation, its first members, and the lines that no thread
+//! reaches.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,10 +10,10 @@ use super::super::story::{self, State};
 use throng_model::verdict::{Certificate, Products};
 use throng_model::{Config, Local, Model, OMEGA, Shared};
 
-/// More members than this are not listed, so that the page stays small.
+/// Maximum number of listed members, so that the page stays small.
 const MOST: usize = 5_000;
 
-/// Of a set with more states than this, a member of a product names only the first.
+/// Number of states of a set above which a member of a product names only the first ones.
 const NAMED: usize = 12;
 
 /// A certificate.
@@ -28,21 +29,21 @@ pub(super) struct Proof {
     shared: Vec<String>,
     /// The first members.
     members: Vec<Member>,
-    /// Lines at which members have threads, if members have all that can be reached.
+    /// Lines at which members have threads, if members contain every reachable configuration.
     lines: Option<Lines>,
 }
 
-/// What a covering certificate says about lines.
+/// The lines of a covering certificate.
 #[derive(Serialize)]
 struct Lines {
-    /// Some member has a thread here.
+    /// Lines at which some member has a thread.
     occupied: Vec<u32>,
-    /// Statements of the program, but no member has a thread here: no thread ever is.
+    /// Lines with statements at which no member has a thread, so no thread reaches them.
     dead: Vec<u32>,
 }
 
-/// Sets of shared states, and how many threads in which set of local states; for configurations all
-/// sets are singletons.
+/// Sets of shared states, and the number of threads in each set of local states; for configurations
+/// all sets are singletons.
 #[derive(Serialize)]
 struct Member {
     /// Indices into `shared`.
@@ -75,7 +76,7 @@ impl Names {
     }
 }
 
-/// The certificate as the page shows it.
+/// Returns the certificate in the form that the page shows.
 pub(super) fn proof(model: &dyn Model, certificate: &Certificate) -> Proof {
     let Explained { kind, size, member, words, obligations, covers } = explain(certificate);
     let mut names = Names::default();
@@ -118,7 +119,7 @@ fn several(model: &dyn Model, products: &Products, names: &mut Names) -> Vec<Mem
     members
 }
 
-/// Every local state that occurs in a certificate.
+/// Returns every local state that occurs in a certificate.
 fn locals(certificate: &Certificate) -> BTreeSet<Local> {
     match certificate {
         Certificate::Products(products) => products.locals.iter().flatten().copied().collect(),
@@ -129,7 +130,7 @@ fn locals(certificate: &Certificate) -> BTreeSet<Local> {
     }
 }
 
-/// The members of a certificate that are configurations.
+/// Returns the members of a certificate that are configurations.
 fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
     match certificate {
         Certificate::Closed(set) | Certificate::Downward(set) | Certificate::Upward(set) => {
@@ -148,7 +149,7 @@ fn configs(certificate: &Certificate) -> Box<dyn Iterator<Item = Config> + '_> {
     }
 }
 
-/// `None` if the input has no lines for states.
+/// Returns the lines of a certificate; `None` if the input has no lines for states.
 fn lines(model: &dyn Model, certificate: &Certificate) -> Option<Lines> {
     let written = model.places();
     if written.is_empty() {
@@ -156,7 +157,7 @@ fn lines(model: &dyn Model, certificate: &Certificate) -> Option<Lines> {
     }
     let occupied: BTreeSet<u32> =
         locals(certificate).into_iter().filter_map(|l| model.place(l)).map(|p| p.line).collect();
-    // `end` is where a function is left; there is no statement in the source.
+    // `end` is the exit of a function, which is not a statement of the source.
     let is_statement = |text: &str| !["end", "}"].contains(&text);
     let statements: BTreeSet<u32> =
         written.iter().filter(|p| is_statement(&p.text)).map(|p| p.line).collect();

@@ -1,6 +1,7 @@
-//! A run for the page, small enough that thousands of steps are a few hundred kilobytes: every
-//! state and statement is written once and referred to by number, and a step says only what it
-//! changes, with the old value beside the new one, so that the page can go back as well as forward.
+//! A run for the page, in a compact form in which thousands of steps take a few hundred kilobytes:
+//! every state and statement is stored once and referred to by number, and a step contains only its
+//! changes, with the old value beside the new one, so that the page can step backward as well as
+//! forward.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -16,9 +17,9 @@ use throng_model::{Bag, Config, Edge, Local, Model};
 /// A run into a target.
 #[derive(Serialize)]
 pub(super) struct Run {
-    /// The most threads that exist at once.
+    /// Maximum number of threads at a time.
     threads: u32,
-    /// Whether threads have names. With very many, only counts are shown.
+    /// True if threads have names. If there are very many, only counts are shown.
     named: bool,
     /// Names of the shared variables.
     variables: Vec<String>,
@@ -26,7 +27,7 @@ pub(super) struct Run {
     shared: Vec<String>,
     states: Vec<State>,
     statements: Vec<Statement>,
-    /// Where each thread starts: thread, state.
+    /// The initial state of each thread: thread, state.
     start: Vec<(u32, usize)>,
     /// If threads have no names: state, count.
     counts: Vec<(usize, u32)>,
@@ -49,18 +50,18 @@ struct Statement {
 
 #[derive(Serialize)]
 struct Step {
-    /// Statement.
+    /// The statement.
     e: usize,
-    /// Who acts.
+    /// The acting thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     t: Option<u32>,
-    /// Shared variables that change: which, before, after.
+    /// The changed shared variables: number, before, after.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     s: Vec<(usize, String, String)>,
-    /// Threads that take part: who, role, state before, state after.
+    /// The threads that take part: thread, role, state before, state after.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     m: Vec<(u32, Role, Option<usize>, Option<usize>)>,
-    /// What is read and written: variable, value, `read` or `write`.
+    /// The accesses: variable, value, `read` or `write`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     a: Vec<story::Access>,
     /// If threads have no names: state, count before, count after.
@@ -68,7 +69,7 @@ struct Step {
     c: Vec<(usize, u32, u32)>,
 }
 
-/// Each thing once, by number.
+/// Distinct values, each with a number.
 struct Once<K> {
     numbers: HashMap<K, usize>,
     list: Vec<K>,
@@ -89,14 +90,14 @@ impl<K: Copy + Eq + Hash> Once<K> {
     }
 }
 
-/// The shared variables of a run, by name: memory that is allocated comes later, and at the end
-/// there may be none.
+/// The shared variables of a run, by name: allocated memory is added later, and may be freed at the
+/// end.
 struct Variables {
     names: Vec<String>,
     now: Vec<String>,
 }
 
-/// The value of a variable that is not there.
+/// The displayed value of a variable that does not exist.
 const NOT_THERE: &str = "–";
 
 impl Variables {
@@ -105,7 +106,7 @@ impl Variables {
         Variables { names, now }
     }
 
-    /// Takes new values over; those that change: which, before, after.
+    /// Updates the values. Returns the changed ones: number, before, after.
     fn change(&mut self, values: &[(String, String)]) -> Vec<(usize, String, String)> {
         let mut changed = Vec::new();
         let mut there = vec![false; self.names.len()];
@@ -120,7 +121,7 @@ impl Variables {
             there.get_mut(i).into_iter().for_each(|t| *t = true);
             self.set(i, value, &mut changed);
         }
-        // Memory that was freed; where nothing is known at all, the last values stay.
+        // Freed memory has no value; if nothing is known at all, the last values stay.
         let gone = there.iter().enumerate().filter(|(_, there)| !**there && !values.is_empty());
         gone.for_each(|(i, _)| self.set(i, NOT_THERE, &mut changed));
         changed
@@ -132,14 +133,14 @@ impl Variables {
         }
     }
 
-    /// The values at the start, for all variables.
+    /// Returns the initial values of all variables.
     fn at_start(&self, mut values: Vec<String>) -> Vec<String> {
         values.resize(self.names.len(), NOT_THERE.into());
         values
     }
 }
 
-/// The run of a trace.
+/// Returns the run of a trace.
 pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
     let model = &*problem.model;
     let mut states = Once::new();
@@ -165,8 +166,8 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
         steps.push(Step { s: changed, ..step(model, before, taken, changes, &mut states, &mut edges) });
         before = &taken.after;
     }
-    let crowd = named.as_ref().map(|t| &t.end);
-    let mut violation = story::violation(model, target, trace.end(), crowd).threads;
+    let names = named.as_ref().map(|t| &t.end);
+    let mut violation = story::violation(model, target, trace.end(), names).threads;
     if violation.is_empty() {
         let actor = |i: usize| steps[i].t.map(ThreadId);
         violation = story::culprits(model, trace, actor);
@@ -185,21 +186,21 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
     }
 }
 
-/// Who did what.
+/// The roles and positions of named threads.
 struct Named {
     start: Vec<(ThreadId, Local)>,
     changes: Vec<Vec<Change>>,
     end: ThreadNames,
 }
 
-/// Names for all threads; `None` if there are too many.
+/// Returns names for all threads; `None` if there are too many.
 fn name(problem: &Problem, trace: &Trace) -> Option<Named> {
-    let mut crowd = ThreadNames::new(&trace.start.threads)?;
-    let start = crowd.threads();
+    let mut names = ThreadNames::new(&trace.start.threads)?;
+    let start = names.threads();
     let mut step =
-        |taken: &Taken| crowd.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads());
+        |taken: &Taken| names.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads());
     let changes = trace.steps.iter().map(&mut step).collect::<Option<Vec<_>>>()?;
-    Some(Named { start, changes, end: crowd })
+    Some(Named { start, changes, end: names })
 }
 
 fn step(
@@ -223,7 +224,7 @@ fn step(
     Step { e: edges.number(taken.step.edge), t, s: Vec::new(), m, a, c }
 }
 
-/// The states whose counts differ.
+/// Returns the states whose counts differ.
 fn recount(before: &Bag, after: &Bag, states: &mut Once<Local>) -> Vec<(usize, u32, u32)> {
     let mut counts: BTreeMap<Local, (u32, u32)> = BTreeMap::new();
     before.entries().iter().for_each(|&(l, n)| counts.entry(l).or_default().0 = n);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A number between bounds whose bits are variables, named by its letter.
+/// Returns a number between bounds whose bits are variables, named by its letter.
 fn variable(letter: char, low: i64, high: i64) -> Number {
     let bit = |i| Expr {
         kind: ExprKind::Name { name: format!("{letter}.{i}"), primed: false },
@@ -9,7 +9,7 @@ fn variable(letter: char, low: i64, high: i64) -> Number {
     Number::new((0..width(low, high)).map(bit).collect(), low, high)
 }
 
-/// The value of an expression when the variables have these values.
+/// Returns the value of an expression when the variables have these values.
 fn truth(e: &Expr, values: &[(char, i64)]) -> bool {
     evaluate(e, &|leaf| {
         let ExprKind::Name { name, .. } = &leaf.kind else { panic!("{leaf:?}") };

@@ -1,0 +1,461 @@
+//! Functions with a meaning of their own, by name: assertions, atomic sections, memory, threads.
+//!
+//! This is the one list of them. The reader, the replay and the mutants ask it what a call means,
+//! so that none of them knows a function that another one does not.
+
+/// What a call means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Meaning {
+    /// The call is an error, unless the question names another function as the error.
+    Error,
+    /// `assert` calls it when its condition is false, with the condition as text in this argument.
+    FailedAssertion(usize),
+    /// Its argument must hold.
+    Assert,
+    /// Runs in which its argument does not hold are not looked at.
+    Assume,
+    /// No run gets there.
+    Unreachable,
+    /// It ends the program.
+    Halt,
+    /// It begins an atomic section.
+    AtomicBegin,
+    /// It ends an atomic section.
+    AtomicEnd,
+    /// It allocates memory.
+    Allocate(Allocate),
+    /// It frees memory.
+    Free,
+    /// Its first argument is its value.
+    Expect,
+    /// It tells whether its argument is constant.
+    IsConstant,
+    /// It reads input as a format says.
+    Scan(Scan),
+    /// It works on bytes or texts in memory, or on a number.
+    Bytes(Bytes),
+    /// It is about threads, or about what they synchronise with.
+    Thread(Thread),
+    /// It is an operation of the compiler, `__atomic_*` or `__sync_*`: the rest of the name says
+    /// which one.
+    Atomic,
+    /// It is a function of `<stdatomic.h>`: the rest of the name says which one.
+    StandardAtomic,
+    /// Its result is an input.
+    Input,
+    /// It is a hint for another tool.
+    Hint,
+    /// It is refused.
+    Refused,
+}
+
+/// What memory a function allocates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Allocate {
+    /// `malloc`
+    Any,
+    /// `calloc`
+    Zeroed,
+    /// `alloca`
+    Block,
+}
+
+/// Where a function like `scanf` finds what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scan {
+    /// `scanf`: the format is the first argument.
+    Input,
+    /// `fscanf`: a stream comes before the format.
+    Stream,
+    /// `sscanf`: a text comes before the format.
+    Text,
+}
+
+impl Scan {
+    /// Returns the position of the format.
+    pub(crate) fn format(self) -> usize {
+        usize::from(self != Scan::Input)
+    }
+}
+
+/// A function on bytes or texts in memory, or on a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Bytes {
+    /// `memset`
+    Set,
+    /// `bzero`
+    Zero,
+    /// `memcpy`
+    Copy,
+    /// `memmove`
+    Move,
+    /// `memcmp`, and texts: with a limit or not, up to a zero or not.
+    Compare { limited: bool, at_zero: bool },
+    /// `strlen`
+    Length,
+    /// `strchr`
+    Find,
+    /// `strcpy`
+    CopyText,
+    /// `strcat`
+    Append,
+    /// `abs`
+    Absolute,
+    /// `labs`
+    AbsoluteLong,
+    /// `llabs`
+    AbsoluteLongLong,
+}
+
+/// A function about threads, or about what they synchronise with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Thread {
+    Create,
+    Join,
+    Exit,
+    /// `pthread_self`
+    Own,
+    Equal,
+    MutexInit,
+    MutexDestroy,
+    MutexLock {
+        wait: bool,
+    },
+    MutexUnlock,
+    MutexAttribute,
+    MutexType,
+    SpinLock {
+        wait: bool,
+    },
+    SpinUnlock,
+    ReadLock {
+        wait: bool,
+    },
+    WriteLock {
+        wait: bool,
+    },
+    ReadWriteUnlock,
+    /// It makes a lock free.
+    LockInit,
+    ConditionInit,
+    ConditionWait {
+        timed: bool,
+    },
+    ConditionSignal,
+    ConditionBroadcast,
+    BarrierInit,
+    BarrierWait,
+    Once,
+    KeyCreate,
+    KeyDelete,
+    SetSpecific,
+    GetSpecific,
+    SemaphoreInit,
+    SemaphorePost,
+    SemaphoreWait {
+        wait: bool,
+    },
+    SemaphoreValue,
+    /// It changes nothing that is modelled, unless this argument is the address of a variable.
+    Nothing {
+        unless: Option<usize>,
+    },
+    /// It writes through a pointer in a way that is not modelled.
+    Writes,
+}
+
+impl Thread {
+    /// Returns whether it takes or releases a lock, which is its first argument.
+    pub(crate) fn locks(self) -> bool {
+        use Thread::*;
+        matches!(
+            self,
+            MutexLock { .. }
+                | MutexUnlock
+                | SpinLock { .. }
+                | SpinUnlock
+                | ReadLock { .. }
+                | WriteLock { .. }
+                | ReadWriteUnlock
+        )
+    }
+}
+
+/// A function whose body is an atomic section has a name that begins like this.
+pub(crate) const ATOMIC_FUNCTION: &str = "__VERIFIER_atomic_";
+/// A function whose result is an input of a type has a name that begins like this.
+pub(crate) const INPUT: &str = "__VERIFIER_nondet_";
+/// The statement behind such a label runs in a thread of its own.
+pub(crate) const ASYNC_LABEL: &str = "__CPROVER_ASYNC";
+/// Initial values of mutexes that know their owners.
+pub(crate) const OWNED_MUTEXES: [&str; 2] = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"];
+
+use Meaning::{AtomicBegin, AtomicEnd, Expect, Halt, IsConstant, Refused};
+
+/// The functions, by name. Those with `true` have this meaning even if the program defines them.
+const TABLE: &[(&str, Meaning, bool)] = &[
+    ("reach_error", Meaning::Error, true),
+    ("__VERIFIER_error", Meaning::Error, true),
+    ("__assert_fail", Meaning::FailedAssertion(0), true),
+    ("__assert_rtn", Meaning::FailedAssertion(3), false),
+    ("__assert", Meaning::FailedAssertion(0), false),
+    ("assert", Meaning::Assert, false),
+    ("__CPROVER_assert", Meaning::Assert, false),
+    ("__VERIFIER_assert", Meaning::Assert, false),
+    ("unsafe_assert", Meaning::Assert, false),
+    ("__VERIFIER_assume", Meaning::Assume, false),
+    ("__CPROVER_assume", Meaning::Assume, false),
+    ("assume", Meaning::Assume, false),
+    ("__builtin_assume", Meaning::Assume, false),
+    ("__builtin_unreachable", Meaning::Unreachable, false),
+    ("abort", Halt, false),
+    ("exit", Halt, false),
+    ("_exit", Halt, false),
+    ("_Exit", Halt, false),
+    ("__builtin_trap", Halt, false),
+    ("__builtin_abort", Halt, false),
+    ("__VERIFIER_atomic_begin", AtomicBegin, true),
+    ("__VERIFIER_atomic_end", AtomicEnd, true),
+    ("__CPROVER_atomic_begin", AtomicBegin, true),
+    ("__CPROVER_atomic_end", AtomicEnd, true),
+    (PLAIN_BEGIN, AtomicBegin, false),
+    ("atomic_end", AtomicEnd, false),
+    // Memory.
+    ("malloc", Meaning::Allocate(Allocate::Any), false),
+    ("__builtin_malloc", Meaning::Allocate(Allocate::Any), false),
+    ("calloc", Meaning::Allocate(Allocate::Zeroed), false),
+    ("alloca", Meaning::Allocate(Allocate::Block), false),
+    ("__builtin_alloca", Meaning::Allocate(Allocate::Block), false),
+    ("free", Meaning::Free, false),
+    ("realloc", Refused, false),
+    // The compiler.
+    ("__builtin_expect", Expect, false),
+    ("__builtin_constant_p", IsConstant, false),
+    ("__builtin_types_compatible_p", Refused, false),
+    ("__builtin_va_start", Refused, false),
+    ("__builtin_va_end", Refused, false),
+    ("__builtin_va_copy", Refused, false),
+    // Control.
+    ("setjmp", Refused, false),
+    ("_setjmp", Refused, false),
+    ("__sigsetjmp", Refused, false),
+    ("longjmp", Refused, false),
+    ("_longjmp", Refused, false),
+    ("siglongjmp", Refused, false),
+    ("fork", Refused, false),
+    ("vfork", Refused, false),
+    // Input.
+    ("scanf", Meaning::Scan(Scan::Input), false),
+    ("__isoc99_scanf", Meaning::Scan(Scan::Input), false),
+    ("__isoc23_scanf", Meaning::Scan(Scan::Input), false),
+    ("fscanf", Meaning::Scan(Scan::Stream), false),
+    ("__isoc99_fscanf", Meaning::Scan(Scan::Stream), false),
+    ("__isoc23_fscanf", Meaning::Scan(Scan::Stream), false),
+    ("sscanf", Meaning::Scan(Scan::Text), false),
+    ("__isoc99_sscanf", Meaning::Scan(Scan::Text), false),
+    ("__isoc23_sscanf", Meaning::Scan(Scan::Text), false),
+    ("read", Refused, false),
+    ("fread", Refused, false),
+    ("fgets", Refused, false),
+    ("gets", Refused, false),
+    ("__VERIFIER_nondet_memory", Refused, false),
+    // Bytes and texts.
+    ("memset", Meaning::Bytes(Bytes::Set), false),
+    ("bzero", Meaning::Bytes(Bytes::Zero), false),
+    ("memcpy", Meaning::Bytes(Bytes::Copy), false),
+    ("memmove", Meaning::Bytes(Bytes::Move), false),
+    ("memcmp", Meaning::Bytes(Bytes::Compare { limited: true, at_zero: false }), false),
+    ("bcmp", Meaning::Bytes(Bytes::Compare { limited: true, at_zero: false }), false),
+    ("strcmp", Meaning::Bytes(Bytes::Compare { limited: false, at_zero: true }), false),
+    ("strncmp", Meaning::Bytes(Bytes::Compare { limited: true, at_zero: true }), false),
+    ("strlen", Meaning::Bytes(Bytes::Length), false),
+    ("strchr", Meaning::Bytes(Bytes::Find), false),
+    ("strcpy", Meaning::Bytes(Bytes::CopyText), false),
+    ("strcat", Meaning::Bytes(Bytes::Append), false),
+    ("strncpy", Refused, false),
+    ("strncat", Refused, false),
+    ("sprintf", Refused, false),
+    ("snprintf", Refused, false),
+    ("abs", Meaning::Bytes(Bytes::Absolute), false),
+    ("labs", Meaning::Bytes(Bytes::AbsoluteLong), false),
+    ("llabs", Meaning::Bytes(Bytes::AbsoluteLongLong), false),
+    // Threads.
+    ("pthread_create", Meaning::Thread(Thread::Create), false),
+    ("pthread_join", Meaning::Thread(Thread::Join), false),
+    ("pthread_exit", Meaning::Thread(Thread::Exit), false),
+    ("pthread_self", Meaning::Thread(Thread::Own), false),
+    ("pthread_equal", Meaning::Thread(Thread::Equal), false),
+    ("pthread_mutex_init", Meaning::Thread(Thread::MutexInit), false),
+    ("pthread_mutex_destroy", Meaning::Thread(Thread::MutexDestroy), false),
+    ("pthread_mutex_lock", Meaning::Thread(Thread::MutexLock { wait: true }), false),
+    ("pthread_mutex_trylock", Meaning::Thread(Thread::MutexLock { wait: false }), false),
+    ("pthread_mutex_unlock", Meaning::Thread(Thread::MutexUnlock), false),
+    ("pthread_mutexattr_init", Meaning::Thread(Thread::MutexAttribute), false),
+    (MUTEX_TYPE, Meaning::Thread(Thread::MutexType), false),
+    ("pthread_spin_init", Meaning::Thread(Thread::LockInit), false),
+    ("pthread_spin_lock", Meaning::Thread(Thread::SpinLock { wait: true }), false),
+    ("pthread_spin_trylock", Meaning::Thread(Thread::SpinLock { wait: false }), false),
+    ("pthread_spin_unlock", Meaning::Thread(Thread::SpinUnlock), false),
+    ("pthread_rwlock_init", Meaning::Thread(Thread::LockInit), false),
+    ("pthread_rwlock_rdlock", Meaning::Thread(Thread::ReadLock { wait: true }), false),
+    ("pthread_rwlock_tryrdlock", Meaning::Thread(Thread::ReadLock { wait: false }), false),
+    ("pthread_rwlock_wrlock", Meaning::Thread(Thread::WriteLock { wait: true }), false),
+    ("pthread_rwlock_trywrlock", Meaning::Thread(Thread::WriteLock { wait: false }), false),
+    ("pthread_rwlock_unlock", Meaning::Thread(Thread::ReadWriteUnlock), false),
+    ("pthread_cond_init", Meaning::Thread(Thread::ConditionInit), false),
+    ("pthread_cond_wait", Meaning::Thread(Thread::ConditionWait { timed: false }), false),
+    ("pthread_cond_timedwait", Meaning::Thread(Thread::ConditionWait { timed: true }), false),
+    ("pthread_cond_signal", Meaning::Thread(Thread::ConditionSignal), false),
+    ("pthread_cond_broadcast", Meaning::Thread(Thread::ConditionBroadcast), false),
+    ("pthread_barrier_init", Meaning::Thread(Thread::BarrierInit), false),
+    ("pthread_barrier_wait", Meaning::Thread(Thread::BarrierWait), false),
+    ("pthread_once", Meaning::Thread(Thread::Once), false),
+    (KEY_CREATE, Meaning::Thread(Thread::KeyCreate), false),
+    ("pthread_key_delete", Meaning::Thread(Thread::KeyDelete), false),
+    ("pthread_setspecific", Meaning::Thread(Thread::SetSpecific), false),
+    ("pthread_getspecific", Meaning::Thread(Thread::GetSpecific), false),
+    ("pthread_setcancelstate", Meaning::Thread(Thread::Nothing { unless: Some(1) }), false),
+    ("pthread_setcanceltype", Meaning::Thread(Thread::Nothing { unless: Some(1) }), false),
+    ("pthread_detach", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_testcancel", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_yield", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("sem_init", Meaning::Thread(Thread::SemaphoreInit), false),
+    ("sem_post", Meaning::Thread(Thread::SemaphorePost), false),
+    ("sem_wait", Meaning::Thread(Thread::SemaphoreWait { wait: true }), false),
+    ("sem_trywait", Meaning::Thread(Thread::SemaphoreWait { wait: false }), false),
+    ("sem_getvalue", Meaning::Thread(Thread::SemaphoreValue), false),
+    ("sem_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+];
+
+/// The function that begins an atomic section in some benchmarks, which do not say so.
+pub(crate) const PLAIN_BEGIN: &str = "atomic_begin";
+/// The function with which mutexes come to know their owners.
+pub(crate) const MUTEX_TYPE: &str = "pthread_mutexattr_settype";
+/// The function that creates a key of values that each thread has for itself.
+pub(crate) const KEY_CREATE: &str = "pthread_key_create";
+
+/// Returns what a call of this name means, for a program that defines a function of the name or
+/// does not.
+pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
+    let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+    let row = |name: &str| TABLE.iter().find(|row| row.0 == name);
+    let bytes = || row(plain).filter(|row| matches!(row.1, Meaning::Bytes(_)));
+    match row(name).or_else(bytes) {
+        Some(&(_, meaning, always)) => (always || !defined).then_some(meaning),
+        None if defined => None,
+        None => family(name),
+    }
+}
+
+/// Returns what functions of many names mean, by a part of the name.
+fn family(name: &str) -> Option<Meaning> {
+    if let Some(rest) = name.strip_prefix("pthread_") {
+        return Some(thread_family(rest));
+    }
+    Some(match name {
+        _ if name.starts_with("sem_") => Refused,
+        _ if name.starts_with("__atomic_") || name.starts_with("__sync_") => Meaning::Atomic,
+        _ if name.starts_with("atomic_") => Meaning::StandardAtomic,
+        _ if name.starts_with(INPUT) => Meaning::Input,
+        _ if name.starts_with("__CPROVER_")
+            && (name.ends_with("predicate") || name.ends_with("_predicates")) =>
+        {
+            Meaning::Hint
+        }
+        _ => return None,
+    })
+}
+
+/// Returns what `pthread_` with this rest means.
+fn thread_family(rest: &str) -> Meaning {
+    const SETTERS: [&str; 6] = ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set"];
+    if rest.contains("_get") || rest.starts_with("get") {
+        Meaning::Thread(Thread::Writes)
+    } else if SETTERS.iter().any(|p| rest.starts_with(p)) || rest.ends_with("_destroy") {
+        Meaning::Thread(Thread::Nothing { unless: None })
+    } else {
+        Refused
+    }
+}
+
+/// Returns whether the result of a function without a body is an input, by its name.
+pub(crate) fn is_input(name: &str) -> bool {
+    name.starts_with(INPUT) || name.starts_with("nondet")
+}
+
+/// Returns whether the body of a function is an atomic section, by its name.
+pub(crate) fn is_atomic_function(name: &str) -> bool {
+    name.starts_with(ATOMIC_FUNCTION) && !matches!(special(name, true), Some(AtomicBegin | AtomicEnd))
+}
+
+/// Returns the names of the functions in the table that have one of these meanings.
+pub(crate) fn names(is_one: fn(Meaning) -> bool) -> impl Iterator<Item = &'static str> {
+    TABLE.iter().filter(move |row| is_one(row.1)).map(|row| row.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    #[test]
+    fn no_function_has_two_meanings() {
+        for (i, row) in TABLE.iter().enumerate() {
+            assert!(TABLE[..i].iter().all(|other| other.0 != row.0), "{}", row.0);
+            assert!(crate::library::known(row.0).is_none(), "{} is in both tables", row.0);
+        }
+    }
+
+    #[test]
+    fn meanings_depend_on_definitions_and_families() {
+        assert_eq!(special("__assert_fail", true), Some(Meaning::FailedAssertion(0)));
+        assert_eq!((special("assert", true), special("assert", false)), (None, Some(Meaning::Assert)));
+        assert_eq!(special("__builtin_memset", false), Some(Meaning::Bytes(Bytes::Set)));
+        assert_eq!(special("__builtin_free", false), None);
+        assert_eq!(special("pthread_attr_getstacksize", false), Some(Meaning::Thread(Thread::Writes)));
+        assert_eq!(special("pthread_cancel", false), Some(Refused));
+        assert_eq!(special("atomic_begin", false), Some(AtomicBegin));
+        assert_eq!(special("atomic_load", false), Some(Meaning::StandardAtomic));
+        assert!(is_atomic_function("__VERIFIER_atomic_take") && !is_atomic_function("__VERIFIER_atomic_end"));
+    }
+
+    /// Returns the string literals of a text, other than those in comments.
+    fn literals(text: &str) -> Vec<&str> {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
+        lines.flat_map(|line| line.split('"').skip(1).step_by(2)).collect()
+    }
+
+    fn sources(path: &Path, found: &mut Vec<PathBuf>) {
+        match path.is_dir() {
+            true => fs::read_dir(path).unwrap().for_each(|e| sources(&e.unwrap().path(), found)),
+            false if path.extension().is_some_and(|e| e == "rs") => found.push(path.to_path_buf()),
+            false => {}
+        }
+    }
+
+    /// Everything else of the crate learns from the table what a function means: no other file
+    /// names one.
+    #[test]
+    fn no_other_file_names_a_special_function() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut files = Vec::new();
+        sources(&root, &mut files);
+        files.retain(|file| !file.ends_with("library/special.rs") && !file.ends_with("constructs.rs"));
+        let families = ["__VERIFIER_", "__CPROVER_", "pthread_", "sem_", "__assert"];
+        let types = ["pthread_mutex_t", "pthread_cond_t"];
+        let mut seen = 0;
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            for literal in literals(&text).into_iter().filter(|literal| !types.contains(literal)) {
+                seen += 1;
+                let is_special = TABLE.iter().any(|row| row.0 == literal);
+                let begins = families.iter().any(|family| literal.starts_with(family));
+                assert!(!is_special && !begins, "{}: \"{literal}\"", file.display());
+            }
+        }
+        assert!(seen > 500, "{seen}");
+    }
+}

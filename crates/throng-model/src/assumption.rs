@@ -1,0 +1,58 @@
+//! What verdicts about programs in a source language take for granted.
+
+use std::fmt;
+
+/// What a verdict takes for granted. Prints as a clause of a report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Assumption {
+    /// Threads see all accesses in one order; `guaranteed`: the language promises that, because the
+    /// program was proved free of data races.
+    SequentialConsistency {
+        /// Whether the language promises it.
+        guaranteed: bool,
+    },
+    /// Memory orders that are weaker than `seq_cst` are executed as `seq_cst`.
+    StrongOrders,
+    /// Signed integers wrap around.
+    Wraps,
+    /// Waits for condition variables end with a signal only.
+    NoSpuriousWakeups,
+    /// Statements without calls, and conditions, are one step.
+    WholeStatements,
+    /// The program makes no memory error.
+    MemorySafe,
+    /// Accesses to arrays stay inside them.
+    WithinArrays,
+    /// This function is called, and neither defined nor known: it may do anything.
+    Undefined(String),
+    /// What the reader of a language takes for granted, in its words.
+    Reader(&'static str),
+}
+
+impl Assumption {
+    /// Returns whether this one says more than the other: what `other` assumes, and why.
+    pub fn explains(&self, other: &Assumption) -> bool {
+        use Assumption::SequentialConsistency as Sequential;
+        *self == Sequential { guaranteed: true } && *other == Sequential { guaranteed: false }
+    }
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Assumption::SequentialConsistency { guaranteed: false } => "sequential consistency",
+            Assumption::SequentialConsistency { guaranteed: true } => {
+                "sequential consistency, which C guarantees to programs without data races"
+            }
+            Assumption::StrongOrders => "weaker memory orders are executed as memory_order_seq_cst",
+            Assumption::Wraps => "signed integers wrap around",
+            Assumption::NoSpuriousWakeups => "condition variables do not wake up spuriously",
+            Assumption::WholeStatements => "statements without calls, and conditions, are one step",
+            Assumption::MemorySafe => "the program makes no memory error",
+            Assumption::WithinArrays => "accesses to arrays stay inside them",
+            Assumption::Undefined(name) => return write!(f, "`{name}` is not defined: it may do anything"),
+            Assumption::Reader(what) => what,
+        })
+    }
+}

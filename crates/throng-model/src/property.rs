@@ -1,0 +1,150 @@
+//! Properties as an author writes them, read: what a target was made from.
+//!
+//! Engines and rules do not look at them: they see the [`Target`](crate::problem::Target) that a
+//! property became. Reports name them, warnings are about the places that they mention, and
+//! certificates state them. The reader of a language makes them, once; what a place is and what a
+//! condition means, the input says.
+
+use std::ops::Range;
+
+/// A property of an input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Property {
+    /// No assertion is violated.
+    Assertions,
+    /// No thread is about to execute the statement with this label.
+    ErrorLabel(String),
+    /// These threads, which exclude one another, are not there at once.
+    Mutex(Together),
+    /// No more threads are at these places than allowed.
+    AtMost(Together),
+    /// Threads that match these patterns are not there at once.
+    Never(Together),
+    /// No thread at one of these places is unable to move ever again.
+    Stuck(Together),
+    /// No two threads are about to access this shared variable, or any, one of them to write it.
+    Race(Option<String>),
+    /// This expression over the shared variables holds.
+    Invariant(String),
+    /// Threads are not in these states.
+    State(String),
+    /// Some thread can move, or all have ended.
+    Deadlock,
+    /// C: memory is only accessed where an object is.
+    MemorySafety,
+}
+
+/// Distinct threads, one for each pattern, must not be there at once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Together {
+    /// The text that this was read from; parts say where in it they are.
+    pub text: String,
+    /// The patterns.
+    pub threads: Vec<Pattern>,
+    /// Whether a thread inside an atomic section does not count.
+    pub outside_atomic: bool,
+}
+
+/// One thread: it is at one of these places, and the condition holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pattern {
+    /// Labels, or numbers of lines.
+    pub places: Vec<Part>,
+    /// An expression over the variables that the thread sees there.
+    pub condition: Option<Part>,
+}
+
+/// A part of a text, and where it begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The part.
+    pub text: String,
+    /// Its first byte.
+    pub start: usize,
+}
+
+impl Part {
+    /// Returns `text`, which begins at `start`, without blanks around it.
+    pub fn of(text: &str, start: usize) -> Part {
+        let start = start + text.len() - text.trim_start().len();
+        Part { text: text.trim().into(), start }
+    }
+
+    /// Returns where the part is.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    /// The line, if that is what it names.
+    pub fn line(&self) -> Option<u32> {
+        self.text.strip_prefix("line").unwrap_or(&self.text).trim().parse().ok()
+    }
+}
+
+impl Property {
+    /// The threads that must not be there at once, if it is about such.
+    pub fn together(&self) -> Option<&Together> {
+        match self {
+            Property::Mutex(of) | Property::AtMost(of) | Property::Never(of) | Property::Stuck(of) => {
+                Some(of)
+            }
+            _ => None,
+        }
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> String {
+        match self {
+            Property::Assertions => "assertions".into(),
+            Property::ErrorLabel(label) => format!("error label {label}"),
+            Property::Mutex(of) => format!("mutex {}", of.wording()),
+            Property::AtMost(of) => format!("at-most {}", of.wording()),
+            Property::Never(of) => format!("never {}", of.wording()),
+            Property::Stuck(of) => format!("stuck {}", of.wording()),
+            Property::Race(Some(name)) => format!("race {name}"),
+            Property::Race(None) => "race".into(),
+            Property::Invariant(text) => format!("invariant {text}"),
+            Property::State(text) => format!("state {text}"),
+            Property::Deadlock => "deadlock".into(),
+            Property::MemorySafety => "memory-safety".into(),
+        }
+    }
+}
+
+impl Together {
+    /// Two threads, both at one of these places; `text` names the places.
+    pub fn two_at(text: &str, places: Vec<Part>) -> Together {
+        let pattern = Pattern { places, condition: None };
+        Together { text: text.into(), threads: vec![pattern.clone(), pattern], outside_atomic: true }
+    }
+
+    /// Returns the text with single blanks.
+    pub fn wording(&self) -> String {
+        self.text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether variables of threads may be mentioned.
+    pub fn has_conditions(&self) -> bool {
+        self.threads.iter().any(|t| t.condition.is_some())
+    }
+
+    /// Every way to choose one of the candidates of each thread, as a set of threads: patterns that
+    /// are equal do not swap theirs. `None` if there are more than `most`.
+    pub fn choices<T: Clone>(&self, candidates: &[Vec<T>], most: usize) -> Option<Vec<Vec<T>>> {
+        let mut chosen: Vec<(Vec<T>, usize)> = vec![(Vec::new(), 0)];
+        for (i, list) in candidates.iter().enumerate() {
+            let same = i > 0 && self.threads.get(i - 1..=i).is_some_and(|two| two[0] == two[1]);
+            let mut longer = Vec::new();
+            for (before, last) in &chosen {
+                for (k, one) in list.iter().enumerate().skip(if same { *last } else { 0 }) {
+                    if longer.len() == most {
+                        return None;
+                    }
+                    longer.push(([&before[..], std::slice::from_ref(one)].concat(), k));
+                }
+            }
+            chosen = longer;
+        }
+        Some(chosen.into_iter().map(|c| c.0).collect())
+    }
+}

@@ -1,0 +1,182 @@
+//! What was proved about a C program as a file, and such files as answers to what is asked.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::parts::{Part, questions, together};
+use super::{Answered, Posed, abstraction, deadlock, locksets};
+use crate::outcome::Outcome;
+use crate::report::plural;
+use throng_check::certify::{Certified, CertifiedAnswer, Fault};
+use throng_goto::Question;
+use throng_goto_check::abstraction::certificate as by_abstraction;
+use throng_goto_check::documents;
+use throng_model::assumption::Assumption;
+use throng_model::limits::Limits;
+
+/// Several proofs, each about a question of its own.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Proofs {
+    format: String,
+    version: u32,
+    tool: String,
+    proofs: Vec<Value>,
+}
+
+const SEVERAL: &str = "throng-c-proofs";
+const VERSION: u32 = 1;
+
+/// Returns the proofs of an outcome as a file, or why there is none.
+pub(crate) fn write(answered: &Answered, outcome: &Outcome) -> Result<String, String> {
+    if outcome.is_unsafe() {
+        return Err("there is a run into a violation, which --replay and --witness write".into());
+    }
+    if !outcome.is_safe() {
+        return Err("not everything was proved".into());
+    }
+    let proofs: Vec<String> = answered.parts.iter().map(document).collect::<Result<_, _>>()?;
+    let [one] = &proofs[..] else { return several(&proofs).map_err(|why| why.to_string()) };
+    Ok(format!("{one}\n"))
+}
+
+fn several(proofs: &[String]) -> serde_json::Result<String> {
+    let document = Proofs {
+        format: SEVERAL.into(),
+        version: VERSION,
+        tool: format!("throng {}", env!("CARGO_PKG_VERSION")),
+        proofs: proofs.iter().map(|proof| serde_json::from_str(proof)).collect::<Result<_, _>>()?,
+    };
+    Ok(serde_json::to_string(&document)? + "\n")
+}
+
+/// Returns the proof about one question.
+fn document(part: &Part) -> Result<String, String> {
+    let query = &part.posed.loaded.query;
+    let failed = |why: serde_json::Error| why.to_string();
+    match part.outcome.answered_by().as_str() {
+        deadlock::NAME if let Some(order) = deadlock::ordered(&part.posed) => {
+            documents::write_order(query, &order).map_err(failed)
+        }
+        locksets::NAME => {
+            let sets = throng_goto_check::locksets::locksets(&query.program);
+            documents::write_locksets(query, &sets).map_err(failed)
+        }
+        by => match part.abstraction.document() {
+            Some(document) => serde_json::to_string(&document).map_err(failed),
+            None => Err(format!(
+                "the proof is by a search ({by}); of C programs, proofs by abstraction, by locksets and by the order of locks have one"
+            )),
+        },
+    }
+}
+
+/// Checks a file as an answer to what is asked about a program.
+pub(crate) fn certify(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Certified, Fault> {
+    if let Some(names) = posed.undefined() {
+        return Err(Fault::Invalid(format!("the program calls what is not defined: {names}")));
+    }
+    let proofs = match documents::format(bytes)?.as_str() {
+        SEVERAL => read_several(bytes)?,
+        _ => vec![bytes.to_vec()],
+    };
+    let (candidates, asked) = candidates(posed);
+    let mut certified = Certified::about(
+        posed.problem.initial_text.clone(),
+        // What is proved holds for any number of threads, so for fewer as well.
+        "any number".into(),
+    );
+    certified.assumptions = posed.loaded.query.assumptions(&Default::default());
+    for proof in &proofs {
+        let (answers, assumptions) = one(posed, &candidates, proof, limits)?;
+        certified.answers.extend(answers);
+        certified.assumptions.extend(assumptions);
+    }
+    let mut made: Vec<Assumption> = Vec::new();
+    certified.assumptions.retain(|a| {
+        !made.contains(a) && {
+            made.push(a.clone());
+            true
+        }
+    });
+    match asked.iter().find(|name| !certified.answers.iter().any(|a| a.name == **name)) {
+        Some(name) => Err(Fault::Invalid(format!("it does not answer what is asked: {name}"))),
+        None => Ok(certified),
+    }
+}
+
+fn read_several(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Fault> {
+    let no = |why: String| Fault::Unreadable(format!("this is not a certificate about a program: {why}"));
+    let document: Proofs = serde_json::from_slice(bytes).map_err(|why| no(why.to_string()))?;
+    if document.version != VERSION {
+        return Err(no(format!(
+            "it has version {}, but this checker knows version {VERSION}",
+            document.version
+        )));
+    }
+    document.proofs.iter().map(|p| serde_json::to_vec(p).map_err(|why| no(why.to_string()))).collect()
+}
+
+/// Returns the questions that a proof may be about, and the names of all that is asked.
+fn candidates(posed: &Posed) -> (Vec<Question>, Vec<String>) {
+    let whole = &posed.loaded.query.question;
+    let (plain, others) = questions(posed);
+    let names = |q: &Question| -> Vec<String> {
+        let deadlock = q.deadlock.then(|| "deadlock".to_string());
+        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).collect()
+    };
+    let asked = plain.iter().chain(&others).flat_map(names).collect();
+    let mut candidates = vec![whole.clone()];
+    if plain.len() + others.len() > 1 {
+        candidates.push(together(whole));
+        candidates.extend(plain);
+        candidates.extend(others);
+    }
+    (candidates, asked)
+}
+
+/// Checks one proof against the question that it is about.
+fn one(
+    posed: &Posed,
+    candidates: &[Question],
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(Vec<CertifiedAnswer>, Vec<Assumption>), Fault> {
+    let mut found = Err(Fault::Invalid("it is about another program or another question".into()));
+    for question in candidates {
+        let posed = match *question == posed.loaded.query.question {
+            true => posed.clone(),
+            false => posed.asking(question).map_err(|why| Fault::Invalid(why.to_string()))?,
+        };
+        found = about(&posed, bytes, limits);
+        if !matches!(found, Err(Fault::Invalid(_))) {
+            break;
+        }
+    }
+    found
+}
+
+fn about(
+    posed: &Posed,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<(Vec<CertifiedAnswer>, Vec<Assumption>), Fault> {
+    let query = &posed.loaded.query;
+    let limited = if query.only_sequential() { ", under sequential consistency" } else { "" };
+    if documents::is_known(&documents::format(bytes)?) {
+        let shown = documents::certify(query, bytes)?;
+        let kind = format!("{}{limited}", shown.kind);
+        let answer = CertifiedAnswer::safe(shown.property, kind, shown.elements);
+        return Ok((vec![answer], vec![Assumption::MemorySafe]));
+    }
+    let document = by_abstraction::read(bytes)?;
+    let checked = by_abstraction::check(query, &document, limits)?;
+    let facts = plural(checked.facts as u64, "fact");
+    let predicates = plural(checked.predicates as u64, "predicate");
+    let kind = format!("predicate abstraction with {predicates} and {facts}{limited}");
+    let answers = document
+        .safe
+        .iter()
+        .map(|name| CertifiedAnswer::safe(name.clone(), kind.clone(), checked.predicates + checked.facts));
+    Ok((answers.collect(), abstraction::assumed(posed.program(), Some(&document))))
+}

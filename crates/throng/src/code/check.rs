@@ -1,0 +1,212 @@
+//! The way to an answer about one question: a short hunt, predicate abstraction beside the engines
+//! of the library, locksets and the order of locks before all of them; and what the program itself
+//! may not bear out.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::abstraction::{Attempt, WithAbstraction};
+use super::{Answered, Posed, deadlock, locksets, memory, parts};
+use crate::error::Error;
+use crate::job::Job;
+use crate::outcome::{MemoryModel, Outcome, Remark};
+use throng_engine::hunt::{Hunt, HuntFirst};
+use throng_engine::{Algorithm, Answer, Engine, Watch};
+use throng_goto::model::Remarks;
+use throng_goto::program::{Doubt, Program, Start, Violation};
+use throng_model::assumption::Assumption;
+use throng_model::limits::Limits;
+use throng_model::problem::{Bound, Problem};
+use throng_model::verdict::{Trace, Unknown, Verdict};
+
+/// What searches.
+#[derive(Clone, Copy)]
+pub(crate) enum Search<'a> {
+    /// An engine of the library; [`Engine::Auto`] comes with the provers of the language.
+    Engine(Engine),
+    /// An engine of the caller's.
+    Own(&'a dyn Algorithm),
+}
+
+impl<'a> Search<'a> {
+    fn build(self, job: &Job<'_>) -> Box<dyn Algorithm + 'a> {
+        match self {
+            Search::Engine(engine) => engine.build(&job.settings),
+            Search::Own(engine) => Box::new(Borrowed(engine)),
+        }
+    }
+
+    fn is_auto(self) -> bool {
+        matches!(self, Search::Engine(Engine::Auto))
+    }
+}
+
+struct Borrowed<'a>(&'a dyn Algorithm);
+
+impl Algorithm for Borrowed<'_> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        self.0.run(problem, limits, watch)
+    }
+}
+
+/// Answers each thing that is asked about a program, and puts the answers side by side.
+pub(crate) fn check(
+    job: &Job<'_>,
+    posed: &Posed,
+    search: Search<'_>,
+    limits: &Limits,
+) -> Result<Outcome, Error> {
+    let began = Instant::now();
+    let parts = parts::answer(job, search, posed.clone(), limits)?;
+    let mut outcome = parts::merge(&parts);
+    outcome.time = began.elapsed();
+    let misused = parts.iter().filter(|p| !p.posed.loaded.query.question.locks);
+    outcome.remarks.extend(misused.filter_map(|p| p.remarks().misuse).next().map(Remark::Misuse));
+    outcome.answered = Some(Arc::new(Answered { parts }));
+    Ok(outcome)
+}
+
+/// Answers one question.
+pub(super) fn decide(
+    job: &Job<'_>,
+    search: Search<'_>,
+    posed: &mut Posed,
+    limits: &Limits,
+) -> Result<(Outcome, Arc<Attempt>), Error> {
+    let auto = search.is_auto();
+    let mut engine = search.build(job);
+    let hunt = (auto && matches!(posed.program().start, Start::One(_)))
+        .then(|| hunt(posed.program(), posed.problem.bound));
+    let abstraction = Arc::new(Attempt::new(job, posed)?);
+    if auto && abstraction.applies() {
+        let (model, attempt) = (posed.model.clone(), abstraction.clone());
+        engine = Box::new(WithAbstraction { hunt, then: engine, attempt, model });
+    } else if let Some(hunt) = hunt {
+        engine = Box::new(HuntFirst { hunt, then: engine });
+    }
+    match deadlock::ordered(posed).filter(|_| auto) {
+        Some(order) => {
+            deadlock::ask(&mut posed.problem);
+            engine = Box::new(deadlock::Proved(order));
+        }
+        None if posed.loaded.query.question.deadlock => {
+            engine = deadlock::also(engine, &posed.model, &mut posed.problem, limits);
+        }
+        None => {}
+    }
+    let locksets = auto.then(|| locksets::prove(posed)).flatten();
+    if let Some(accesses) = locksets {
+        engine = Box::new(locksets::Proved(accesses));
+    }
+    let mut outcome = searching(job, posed, posed.problem.clone()).check_by(&*engine, limits)?;
+    settle(posed, &mut outcome);
+    let remarks = abstraction.remarks(&outcome).unwrap_or_else(|| posed.model.remarks());
+    outcome.assumptions = assumptions(posed, &remarks, &outcome);
+    let ordered = deadlock::report(&mut outcome);
+    if locksets.is_some() || ordered {
+        outcome.assumptions.push(Assumption::MemorySafe);
+    }
+    memory::name(posed, &mut outcome);
+    if outcome.is_safe() && (locksets.is_some() || ordered || abstraction.trusts_bounds()) {
+        memory::refute(job, posed, &mut outcome, limits)?;
+    }
+    Ok((outcome, abstraction))
+}
+
+/// Returns a job about a problem of the program, which searches as `job` does.
+pub(super) fn searching<'a>(job: &Job<'a>, posed: &Posed, problem: Problem) -> Job<'a> {
+    let inner = Job::of(problem)
+        .vocabulary(job.names())
+        .read_from(posed.loaded.query.source.clone())
+        .settings(job.settings.clone())
+        .watch(job.watch);
+    if job.checks { inner } else { inner.unchecked() }
+}
+
+/// Budgets of configurations of the hunt in the order of steps, where threads are created in a loop
+/// and where they are not; and of the hunt with few interruptions.
+const BUDGETS: (usize, usize, usize) = (60_000, 10_000, 150_000);
+
+/// Bytes of shared memory that the configurations of a hunt may keep.
+const ROOM: usize = 100 << 20;
+
+/// Returns the short hunt before other engines.
+pub(super) fn hunt(program: &Program, bound: Bound) -> Hunt {
+    let loops = program.creates_without_bound();
+    let threads = match bound.threads().or(program.most_threads().filter(|_| !loops)) {
+        Some(n) => vec![n],
+        None => vec![3, 5, 60],
+    };
+    let room = ROOM / (2 * program.shared_size()).max(1);
+    let in_order = if loops { BUDGETS.0 } else { BUDGETS.1 };
+    let budget = (in_order.min(room), BUDGETS.2.min(room));
+    Hunt { bound: bound.threads().unwrap_or(u32::MAX), budget, threads }
+}
+
+/// Withdraws verdicts that the program itself may not bear out, which engines do not know.
+fn settle(posed: &Posed, outcome: &mut Outcome) {
+    for (n, verdict) in outcome.answer.verdicts.iter_mut().enumerate() {
+        let why = match verdict {
+            Verdict::Unsafe(trace) => unsure_run(posed, n, trace),
+            Verdict::Safe(_) => unsure_proof(posed, n),
+            Verdict::Unknown(_) => None,
+        };
+        if let Some(why) = why {
+            *verdict = Verdict::Unknown(Unknown::Unsure(why));
+        }
+    }
+    if posed.undefined().is_some() {
+        // Nor is anything known about small numbers of threads.
+        outcome.answer.statistics.complete_up_to = None;
+    }
+    let proves = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Safe(_)));
+    outcome.memory_model =
+        (proves && posed.loaded.query.only_sequential()).then_some(MemoryModel::Sequential);
+    outcome.most_threads = posed.program().most_threads();
+}
+
+/// Returns why a run into target `n` need not be one of the program.
+pub(super) fn unsure_run(posed: &Posed, n: usize, trace: &Trace) -> Option<String> {
+    let mut doubts = throng_goto::doubt::doubts(&posed.model, trace);
+    if n >= posed.program().asked.len() {
+        // What threads do up to where they wait in a deadlock is not part of the run.
+        doubts.extend(posed.loaded.query.undefined().map(|name| Doubt::Undefined(name.into())));
+    }
+    let words: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
+    (!words.is_empty())
+        .then(|| format!("a run was found, but perhaps not one of the program: {}", words.join("; ")))
+}
+
+/// Returns why a proof about target `n` need not be one about the program.
+fn unsure_proof(posed: &Posed, n: usize) -> Option<String> {
+    if let Some(names) = posed.undefined() {
+        return Some(format!("nothing is proved about a program that calls what is not defined: {names}"));
+    }
+    let race = posed.program().asked.get(n) == Some(&Violation::Race);
+    (race && posed.loaded.query.only_sequential()).then(|| {
+        "there is no race under sequential consistency, but memory orders that are weaker than seq_cst, as this program names them, may allow one \
+         (`--memory-model sc` asks about sequential consistency only)"
+            .into()
+    })
+}
+
+/// Returns what the verdicts take for granted.
+fn assumptions(posed: &Posed, remarks: &Remarks, outcome: &Outcome) -> Vec<Assumption> {
+    let query = &posed.loaded.query;
+    let mut found = query.assumptions(remarks);
+    // Of programs that were proved to have none, whatever the number of their threads.
+    let race_free = query.question.race
+        && outcome.is_safe()
+        && posed.problem.bound == Bound::Any
+        && !query.program.weak_orders;
+    let plain = Assumption::SequentialConsistency { guaranteed: false };
+    if race_free {
+        let is_plain = found.iter_mut().filter(|a| **a == plain);
+        is_plain.for_each(|a| *a = Assumption::SequentialConsistency { guaranteed: true });
+    }
+    found
+}

@@ -1,0 +1,141 @@
+//! Deadlocks of C programs: ruled out by the order of locks, for any number of threads; else a
+//! search of whole configurations, because more threads may make a deadlock disappear.
+
+use std::sync::Arc;
+
+use super::{Posed, locksets};
+use crate::outcome::Outcome;
+use throng_engine::hunt::breadth_first::{Found, search};
+use throng_engine::{Algorithm, Answer, Statistics, Watch};
+use throng_goto::Concrete;
+use throng_goto_check::lock_order::{Order, check_order, order};
+use throng_model::Config;
+use throng_model::limits::Limits;
+use throng_model::problem::{Problem, Target};
+use throng_model::property::Property;
+use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
+
+/// What answers of this kind are signed with.
+pub(super) const NAME: &str = "lock-order";
+
+/// Returns the order of locks that rules deadlocks out, if nothing else is asked for; it was
+/// checked.
+pub(super) fn ordered(posed: &Posed) -> Option<Order> {
+    if !posed.loaded.query.question.deadlock || !posed.program().asked.is_empty() {
+        return None;
+    }
+    order(posed.program()).ok().filter(|order| check_order(posed.program(), order).is_ok())
+}
+
+/// An engine whose answer is such a proof.
+pub(super) struct Proved(pub(super) Order);
+
+impl Algorithm for Proved {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn run(&self, problem: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
+        let proof = SourceProof {
+            kind: "order of locks",
+            size: self.0.locks.len(),
+            member: "lock",
+            words: "Every thread takes the locks in this order, waits for nothing else, and ends without one. If all threads waited, one of them would wait \
+                    for the last lock that is waited for, which a thread holds that waits for a later one: there is none."
+                .into(),
+            obligations: [
+                "a thread takes a lock only while it holds earlier ones",
+                "a lock is taken only if some thread holds it, and no thread ends with one",
+                "threads wait for nothing but these locks",
+            ],
+        };
+        locksets::answer(problem, NAME, proof)
+    }
+}
+
+/// The question about deadlocks, as one about configurations to cover: these engines answer it, and
+/// not the library, which does not know that a thread that an assumption stops does not wait.
+fn target(configs: Vec<Config>) -> Target {
+    let property = Property::Deadlock;
+    Target { property: Some(Arc::new(property.clone())), ..Target::covering(property.name(), configs) }
+}
+
+/// Asks about deadlocks that are ruled out.
+pub(super) fn ask(problem: &mut Problem) {
+    problem.targets.push(target(Vec::new()));
+}
+
+/// Returns whether the order of locks is the proof of the answer, and says what it takes for
+/// granted.
+pub(super) fn report(outcome: &mut Outcome) -> bool {
+    let ordered = outcome.answer.by.contains(&Some(NAME));
+    ordered
+}
+
+/// An engine that answers about deadlocks, as the last target, and leaves the others to another
+/// engine.
+struct WithDeadlock<'a> {
+    others: Box<dyn Algorithm + 'a>,
+    verdict: Verdict,
+    statistics: Statistics,
+}
+
+/// Searches for a deadlock, and adds the question to the problem.
+pub(super) fn also<'a>(
+    others: Box<dyn Algorithm + 'a>,
+    model: &Concrete,
+    problem: &mut Problem,
+    limits: &Limits,
+) -> Box<dyn Algorithm + 'a> {
+    let mut statistics = Statistics::default();
+    let verdict = hunt(model, problem, limits, &mut statistics);
+    let configs = match &verdict {
+        // The run is checked as one into this configuration; that nothing moves there was found out
+        // by the model.
+        Verdict::Unsafe(trace) => vec![trace.end().clone()],
+        _ => Vec::new(),
+    };
+    problem.targets.push(target(configs));
+    Box::new(WithDeadlock { others, verdict, statistics })
+}
+
+impl Algorithm for WithDeadlock<'_> {
+    fn name(&self) -> &'static str {
+        if matches!(self.verdict, Verdict::Unknown(_)) { self.others.name() } else { "explicit" }
+    }
+
+    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let mut rest = problem.clone();
+        rest.targets.pop();
+        let mut answer = match rest.targets.is_empty() {
+            true => Answer::new(Vec::new(), self.statistics.clone()),
+            false => self.others.run(&rest, limits, watch),
+        };
+        answer.verdicts.push(self.verdict.clone());
+        answer.by.push(Some("explicit"));
+        answer.fewest.push(matches!(self.verdict, Verdict::Unsafe(_)));
+        answer.checked = false;
+        answer
+    }
+}
+
+/// With 1, 2, 3, … threads, until there is no step that would exceed the number.
+fn hunt(model: &Concrete, problem: &Problem, limits: &Limits, statistics: &mut Statistics) -> Verdict {
+    let most = problem.bound.threads().unwrap_or(u32::MAX);
+    for threads in 1..=most {
+        match search(problem, threads, usize::MAX, limits, statistics, |config| {
+            Ok(config.shared == model.memory_error() || model.is_deadlock(config)?)
+        }) {
+            Found::Run(trace) => return Verdict::Unsafe(trace),
+            Found::Stopped(why) => return Verdict::Unknown(why),
+            Found::Nothing(all, exceeded, complete) if !exceeded || threads == most => {
+                return match complete {
+                    Ok(()) => Verdict::Safe(Certificate::Closed(Arc::new(all))),
+                    Err(why) => Verdict::Unknown(why.into()),
+                };
+            }
+            Found::Nothing(..) => {}
+        }
+    }
+    Verdict::Unknown(Unknown::Inconclusive("no number of threads was tried".into()))
+}

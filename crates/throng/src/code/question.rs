@@ -1,0 +1,131 @@
+//! What is asked, as the goto program takes it; what cannot be asked about C is refused by name.
+
+use std::sync::Arc;
+
+use super::property;
+use throng_c::Loaded;
+use throng_goto::Question as GotoQuestion;
+use throng_lang::question::{CodeQuestion, Question, SourceDiagnostic};
+use throng_lang::source::{Diagnostic, Severity, Source};
+use throng_lang::vocabulary::Vocabulary;
+
+/// Returns the question about a goto program, or all that is wrong with it.
+pub(super) fn translate(
+    question: &Question,
+    source: &Arc<Source>,
+    ilp32: bool,
+) -> Result<GotoQuestion, Vec<SourceDiagnostic>> {
+    let refused = inapplicable(question, source);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let code = &question.code;
+    let mut asked = GotoQuestion::default();
+    asked.ilp32 = ilp32;
+    asked.entries.clone_from(&code.entries);
+    asked.no_spurious = code.no_spurious;
+    asked.whole_statements = code.whole_statements;
+    asked.sequential = code.sequential;
+    asked.error_labels.clone_from(&question.error_labels);
+    asked.exclusive.clone_from(&question.mutex);
+    asked.deadlock = question.deadlock;
+    asked.race = code.data_race;
+    asked.overflow = code.overflow;
+    asked.locks = code.locks;
+    asked.memory_safety = code.memory_safety;
+    asked.assertions = code.assertions;
+    if let Some(file) = &code.property {
+        property::ask(file, question.vocabulary, &mut asked)?;
+    }
+    Ok(asked)
+}
+
+/// Returns warnings about a question and the program that it is about.
+pub(super) fn warnings(question: &Question, loaded: &Loaded) -> Vec<SourceDiagnostic> {
+    let query = &loaded.query;
+    let only_assertions =
+        query.question.violations().iter().all(|v| *v == throng_goto::program::Violation::Assertion)
+            && query.question.error_labels.is_empty()
+            && !query.question.deadlock
+            && !query.question.by_property_file;
+    if question.may_lack_target || !only_assertions || query.program.asserts {
+        return Vec::new();
+    }
+    let Vocabulary { error_label, mutex, data_race, deadlock, overflow, locks, memory_safety, .. } =
+        *question.vocabulary;
+    let message = "nothing is asserted in the code that runs, so nothing can fail".to_string();
+    let hint = format!(
+        "use assert(), or ask for {error_label}, {mutex}, {data_race}, {deadlock}, {overflow}, {locks} or {memory_safety}"
+    );
+    let diagnostic = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) };
+    vec![SourceDiagnostic { source: query.source.clone(), diagnostic: diagnostic.hint(hint) }]
+}
+
+/// Returns a message for each thing that cannot be asked about C.
+fn inapplicable(question: &Question, source: &Arc<Source>) -> Vec<SourceDiagnostic> {
+    let names = question.vocabulary;
+    let Question { initial, prop, targets, invariants, at_most, never, stuck, races, .. } = question;
+    let first = |list: &[String]| list.first().cloned();
+    let start = format!("`main`, or {}, says where threads start", names.entry);
+    let asked = format!(
+        "what must not happen is said by assertions, {}, {}, {}, {}, {}, {} and {}",
+        names.error_label,
+        names.mutex,
+        names.data_race,
+        names.deadlock,
+        names.overflow,
+        names.locks,
+        names.memory_safety
+    );
+    let all_memory =
+        format!("{} is about all memory of a C program: give it without a variable", names.data_race);
+    let mut found: Vec<SourceDiagnostic> = [
+        (names.initial, initial.clone(), &start),
+        (names.prop, prop.as_ref().map(|p| p.display().to_string()), &asked),
+        (names.target, first(targets), &asked),
+        (names.invariant, first(invariants), &asked),
+        (names.at_most, first(at_most), &asked),
+        (names.never, first(never), &asked),
+        (names.stuck, first(stuck), &asked),
+        (names.race, first(races), &all_memory),
+    ]
+    .into_iter()
+    .filter_map(|(option, value, hint)| {
+        let message = format!("`{option}` does not apply: {} is a C program", source.name);
+        Some(SourceDiagnostic::about_option(option, &value?, "E602", message, Some(hint)))
+    })
+    .collect();
+    let CodeQuestion { data_race, whole_statements, property, .. } = &question.code;
+    if *data_race && *whole_statements {
+        let message = format!("`{}` is about single accesses to memory", names.data_race);
+        let hint = format!("drop `{}`", names.whole_statements);
+        found.push(SourceDiagnostic::about_option(
+            names.data_race,
+            names.data_race,
+            "E602",
+            message,
+            Some(&hint),
+        ));
+    }
+    if property.is_some() && asks_beside_a_file(question) {
+        let message = format!("`{}` asks for one thing only: drop the other questions", names.property);
+        found.push(SourceDiagnostic::about_option(names.property, names.property, "E602", message, None));
+    }
+    if question.threads == Some(0) {
+        let message = "a program without threads does nothing".to_string();
+        let hint = format!("{} 1 or more", names.threads);
+        found.push(SourceDiagnostic::about_option(names.threads, "0", "E604", message, Some(&hint)));
+    }
+    found
+}
+
+fn asks_beside_a_file(question: &Question) -> bool {
+    let code = &question.code;
+    question.deadlock
+        || code.data_race
+        || code.overflow
+        || code.locks
+        || code.memory_safety
+        || code.assertions
+        || !(question.error_labels.is_empty() && question.mutex.is_empty())
+}

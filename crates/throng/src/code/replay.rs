@@ -1,0 +1,43 @@
+//! A run as a C program that is forced through it.
+
+use throng_c::replay::{self, Ends};
+use throng_goto::run::Run;
+use throng_model::property::Property;
+use throng_model::verdict::Verdict;
+
+use super::Answered;
+
+/// A C program that goes through a run with real threads.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// Its text.
+    pub text: String,
+    ends: Ends,
+}
+
+impl Replay {
+    /// Returns whether the run ends in a memory error, which the address sanitizer notices.
+    pub fn needs_sanitizer(&self) -> bool {
+        self.ends == Ends::MemoryError
+    }
+}
+
+/// Returns a replay of the first run of the answers; `None` if there is no run, `Err` if it cannot
+/// be replayed.
+pub(crate) fn replay(answered: &Answered) -> Option<Result<Replay, String>> {
+    let part = answered.shown();
+    let runs = part.outcome.answer.verdicts.iter().enumerate().filter_map(|(n, v)| match v {
+        Verdict::Unsafe(trace) => Some((n, trace)),
+        _ => None,
+    });
+    let (n, trace) = { runs }.next()?;
+    let ends = match part.outcome.problem.targets[n].property.as_deref() {
+        Some(Property::Deadlock) => Ends::Stuck,
+        Some(Property::MemorySafety) => Ends::MemoryError,
+        _ => Ends::Aborts,
+    };
+    let Some(run) = Run::of(&part.posed.model, trace) else {
+        return Some(Err("the threads of the run cannot be told apart".into()));
+    };
+    Some(replay::write(&part.posed.loaded, &run, ends).map(|text| Replay { text, ends }))
+}

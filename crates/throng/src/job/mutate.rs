@@ -1,0 +1,55 @@
+//! What a proof depends on: the same question about programs with one thing changed.
+
+use std::sync::Arc;
+
+use super::Job;
+use crate::error::Error;
+use crate::input::{Content, Input};
+use throng_lang::bp::mutants::mutants;
+use throng_lang::load::{Format, read};
+use throng_lang::mutant::{Mutant, apply};
+use throng_lang::source::Source;
+
+impl<'a> Job<'a> {
+    /// Lists every way to change one thing of a program: an assertion is negated, a lock disabled,
+    /// an atomic section made several steps.
+    pub fn mutants(&self) -> Result<Vec<Mutant>, Error> {
+        match self.program()?.content() {
+            Content::Model(loaded) if loaded.format == Format::Bp => Ok(mutants(&loaded.source.text)),
+            Content::Model(_) => Err(unsuitable()),
+            #[cfg(feature = "c")]
+            Content::Code(_) => {
+                Ok(self.prepare()?.posed.as_ref().map(|posed| posed.mutants()).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Asks the same about the program with something changed.
+    pub fn mutated(&self, mutant: &Mutant) -> Result<Job<'a>, Error> {
+        let input = self.program()?;
+        let content = match input.content() {
+            Content::Model(loaded) => {
+                let text = apply(&loaded.source.text, &mutant.edits);
+                let source = Source::new(loaded.source.name.clone(), text);
+                Content::Model(Arc::new(read(source, loaded.format, input.reading())?))
+            }
+            #[cfg(feature = "c")]
+            Content::Code(code) => Content::Code(Arc::new(code.mutated(mutant))),
+        };
+        Ok(Job {
+            input: Some(input.with(content)),
+            question: self.question.clone(),
+            settings: self.settings.clone(),
+            prepared: Default::default(),
+            ..*self
+        })
+    }
+
+    fn program(&self) -> Result<&Input, Error> {
+        self.input.as_ref().ok_or_else(unsuitable)
+    }
+}
+
+fn unsuitable() -> Error {
+    Error::Unsuitable("mutants are made of programs in C and of Boolean programs".into())
+}
