@@ -48,7 +48,7 @@ impl<'a> Encoder<'a> {
         self.variables.insert(variable, value);
     }
 
-    /// Whether the assumptions can hold together.
+    /// Returns whether the assumptions can hold together.
     pub fn solve(&mut self, assumptions: &[Lit]) -> Result<bool, Unknown> {
         self.sat.solve(assumptions)
     }
@@ -278,7 +278,7 @@ impl<'a> Encoder<'a> {
         (difference, borrow)
     }
 
-    /// Whether the second, without sign, is larger.
+    /// Returns whether the second, without sign, is larger.
     fn below(&mut self, x: &[Lit], y: &[Lit]) -> Lit {
         let no = self.sat.constant(false);
         x.iter().zip(y).fold(no, |borrow, (&a, &b)| self.sat.majority(!a, b, borrow))

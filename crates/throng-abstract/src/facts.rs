@@ -30,7 +30,7 @@ use self::tickets::apart_guesses;
 mod asking;
 mod tickets;
 
-/// More edges than this are too many.
+/// Maximum number of edges.
 const MOST_EDGES: usize = 400;
 
 /// Finds facts that rule violations out; only those that are needed for that are kept. Facts about

@@ -28,7 +28,7 @@ impl Predicates {
         Ok(new)
     }
 
-    /// Whether a predicate is not in use, nor its opposite, and says something.
+    /// Returns whether a predicate is not in use, nor its opposite, and says something.
     pub fn is_new(&mut self, p: &Predicate, variables: &Variables, limits: &Limits) -> Result<bool, Unknown> {
         let types = |id: u32| -> Int { variables.ty(id) };
         for q in &self.list {

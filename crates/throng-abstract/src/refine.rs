@@ -266,9 +266,9 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
     unique
 }
 
-/// Whether shared variables have their first values: those that the contradicting guards, or the
-/// steps before them, speak of. For runs that an input decides, about which weakest preconditions
-/// say nothing.
+/// Returns whether shared variables have their first values: those that the contradicting guards,
+/// or the steps before them, speak of. For runs that an input decides, about which weakest
+/// preconditions say nothing.
 pub fn beginnings(graph: &Graph, run: &[Move], core: &[(usize, usize)]) -> Vec<Predicate> {
     let guards = core.iter().flat_map(|&(i, k)| used(&edge(graph, run[i].edge).guard[k]));
     let mut ids: Vec<u32> = guards.filter(|&id| id < INPUT).collect();

@@ -1,7 +1,7 @@
 //! Certificates of proofs by abstraction, written by hand: that they stand, and that none stands
 //! with one thing changed that matters. No prover is needed for that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use throng_c::Options;
@@ -19,7 +19,7 @@ use throng_goto_check::abstraction::program::build;
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
 use throng_model::verdict::{Certificate, Verdict};
-use throng_model::{Bag, Config, OMEGA};
+use throng_model::{Bag, Config, Local, OMEGA, Shared};
 
 const PROGRAM: &str = "typedef unsigned long pthread_t;
 int pthread_create(pthread_t *t, const void *a, void *(*f)(void *), void *arg);
@@ -56,33 +56,36 @@ fn failing(graph: &Graph) -> Vec<usize> {
     (0..graph.edges.len()).filter(|&n| matches!(graph.edges[n].to, To::Fail(..))).collect()
 }
 
-/// A certificate of the abstract program: all its shared states, each with any number of threads in
-/// each of all its local states.
+/// A certificate of the abstract program: for each shared state, any number of threads in each of
+/// the local states that some thread may have then.
 fn all_states(query: &Query, graph: &Graph, list: &[Predicate], never: &[Vec<Cube>]) -> serde_json::Value {
     let boolean = Boolean::of(build(&query.program, graph, list, never)).expect("it is well formed");
     let problem = &boolean.problem;
-    let (mut shared, mut locals) = (BTreeSet::new(), BTreeSet::new());
+    let mut found: BTreeMap<Shared, BTreeSet<Local>> = BTreeMap::new();
     for start in &problem.initial {
-        shared.insert(start.shared);
-        locals.extend(start.threads.entries().iter().map(|e| e.0).chain(start.any.iter().copied()));
+        found.entry(start.shared).or_default().extend(start.threads.entries().iter().map(|e| e.0));
     }
     loop {
-        let before = (shared.len(), locals.len());
-        let mut steps = Vec::new();
-        for &s in &shared {
+        let before = found.clone();
+        for (&s, locals) in &before {
+            let mut steps = Vec::new();
             locals.iter().for_each(|&l| problem.model.post(s, l, &mut steps).expect("complete"));
+            for step in steps {
+                let then = found.entry(step.to).or_default();
+                then.extend(locals);
+                then.extend(step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0));
+            }
         }
-        for step in steps {
-            shared.insert(step.to);
-            locals.extend(step.put.entries().iter().chain(step.spawn.entries()).map(|e| e.0));
-        }
-        if before == (shared.len(), locals.len()) {
+        if before == found {
             break;
         }
     }
-    let mut threads = Bag::new();
-    locals.iter().for_each(|&l| threads.insert(l, OMEGA));
-    let all = shared.iter().map(|&s| Config::new(s, threads.clone())).collect();
+    let config = |(s, locals): (Shared, BTreeSet<Local>)| {
+        let mut threads = Bag::new();
+        locals.iter().for_each(|&l| threads.insert(l, OMEGA));
+        Config::new(s, threads)
+    };
+    let all = found.into_iter().map(config).collect();
     let verdicts = vec![Verdict::Safe(Certificate::Downward(Arc::new(all))); problem.targets.len()];
     let proof = write::document(&boolean.origin(), &verdicts).expect("it can be written");
     serde_json::to_value(&proof).expect("it is JSON")
@@ -271,6 +274,7 @@ fn the_proof_of_the_abstract_program_is_checked() {
     none.proof = serde_json::Value::Null;
     assert!(check(&query, &none, &Limits::none()).is_err(), "no proof");
     // Each local state is needed: a thread comes there.
+    assert!(check(&query, &predicates, &Limits::none()).is_ok());
     let count = predicates.proof["states"]["local"].as_array().expect("a list").len();
     let configurations = predicates.proof["evidence"][0].clone();
     assert!(count > 3, "{configurations}");

@@ -142,12 +142,12 @@ impl BinOp {
         }
     }
 
-    /// Whether the result is 0 or 1.
+    /// Returns whether the result is 0 or 1.
     pub fn compares(self) -> bool {
         matches!(self, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le)
     }
 
-    /// Whether the result of an operation on signed integers does not fit.
+    /// Returns whether the result of an operation on signed integers does not fit.
     pub fn overflows(self, a: i64, b: i64, at: Int) -> bool {
         if !at.signed || at.truth {
             return false;
@@ -240,7 +240,7 @@ impl Expr {
         }
     }
 
-    /// Whether it is 0.
+    /// Returns whether it is 0.
     pub fn is_zero(e: Expr) -> Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
     }
@@ -466,7 +466,7 @@ impl Template {
         self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
     }
 
-    /// Whether a thread can come to an instruction more than once.
+    /// Returns whether a thread can come to an instruction more than once.
     fn repeats(&self, at: usize) -> bool {
         let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
         while let Some(pc) = work.pop() {
@@ -586,7 +586,7 @@ impl Program {
         self.objects.last().map_or(0, |o| o.base + o.init.len())
     }
 
-    /// Whether a thread that the program starts with can create threads in a loop.
+    /// Returns whether a thread that the program starts with can create threads in a loop.
     pub fn creates_without_bound(&self) -> bool {
         matches!(self.start, Start::One(_))
             && self.templates.iter().any(|t| {
@@ -595,8 +595,8 @@ impl Program {
             })
     }
 
-    /// Whether at most one thread ever runs a template: the first, or one that is started at a
-    /// single place to which such a thread comes once.
+    /// Returns whether at most one thread ever runs a template: the first, or one that is started
+    /// at a single place to which such a thread comes once.
     pub fn runs_once(&self, template: usize) -> bool {
         let Start::One(first) = self.start else { return false };
         let mut template = template;

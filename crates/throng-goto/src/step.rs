@@ -77,7 +77,7 @@ pub struct Touch {
 }
 
 impl Touch {
-    /// Whether two accesses of different threads, at the same time, are a data race.
+    /// Returns whether two accesses of different threads, at the same time, are a data race.
     pub fn races(&self, other: &Touch) -> bool {
         (self.writes || other.writes)
             && !(self.atomic && other.atomic)
@@ -361,7 +361,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether another thread could tell when this instruction is executed.
+    /// Returns whether another thread could tell when this instruction is executed.
     fn visible(&self, run: &Run, i: &Instr) -> bool {
         match i {
             Instr::Load(_, a, _) | Instr::Store(a, ..) => {
@@ -485,9 +485,9 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether the next instruction only asks if an open register has a certain value, and nothing
-    /// reads it later: then both answers are possible, whatever its type. Where control goes if it
-    /// has the value and if not; the value, and another one.
+    /// Returns whether the next instruction only asks if an open register has a certain value, and
+    /// nothing reads it later: then both answers are possible, whatever its type. Where control
+    /// goes if it has the value and if not; the value, and another one.
     fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize, i64, i64)> {
         use crate::program::BinOp;
         let t = &self.program.templates[self.thread.template as usize];

@@ -16,7 +16,7 @@ use throng_goto_check::abstraction::facts::{Known, same};
 use throng_goto_check::abstraction::graph::{Edge, Graph};
 use throng_goto_check::abstraction::predicate::{Predicate, used};
 
-/// So many of the comparisons that values contradict are given to the solver at a time.
+/// Maximum number of comparisons that are given to the solver at a time.
 const AT_A_TIME: usize = 6;
 
 /// The solver about one edge.
@@ -49,7 +49,7 @@ impl<'a> Asking<'a> {
         self.encoder.sat.constant(true)
     }
 
-    /// Whether the edge writes a variable of a comparison, of the thread that moves or of a
+    /// Returns whether the edge writes a variable of a comparison, of the thread that moves or of a
     /// bystander.
     pub(super) fn changes(&self, i: u32, side: Side) -> bool {
         let variables = &self.list[i as usize].variables;

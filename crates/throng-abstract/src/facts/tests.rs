@@ -140,7 +140,7 @@ int main(void) {
   while (1) { unsigned k; pthread_create(&t, 0, writes, 0); __VERIFIER_assume(k < 100); if (a[k] > 4) reach_error(); }
 }";
 
-/// Whether facts alone rule all violations out, and the second encoder agrees.
+/// Returns whether facts alone rule all violations out, and the second encoder agrees.
 fn ruled_out(text: &str) -> bool {
     let loaded = load(text);
     let graph = graph_of(&loaded, true);

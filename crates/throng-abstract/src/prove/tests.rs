@@ -189,7 +189,8 @@ fn a_changed_certificate_is_rejected() {
     rejected(&loaded, &impossible);
 }
 
-/// Whether some step along an edge, tried with small numbers, satisfies all literals of a cube.
+/// Returns whether some step along an edge, tried with small numbers, satisfies all literals of a
+/// cube.
 fn some_step_satisfies(graph: &Graph, list: &[Predicate], n: usize, cube: &Cube) -> bool {
     let e = edge(graph, n);
     let mut seed = 7u64;

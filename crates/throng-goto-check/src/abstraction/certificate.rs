@@ -204,7 +204,7 @@ pub fn document(query: &Query, graph: &Graph, proof: &Evidence) -> Document {
     }
 }
 
-/// Whether some bytes are meant to be a certificate about a C program.
+/// Returns whether some bytes are meant to be a certificate about a C program.
 pub fn is_one(bytes: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {
@@ -215,7 +215,7 @@ pub fn is_one(bytes: &[u8]) -> bool {
 
 /// Reads a certificate.
 pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
-    let no = |why: String| Fault::Unreadable(format!("this is no certificate about a C program: {why}"));
+    let no = |why: String| Fault::Unreadable(format!("this is not a certificate about a C program: {why}"));
     let document: Document = serde_json::from_slice(bytes).map_err(|why| no(why.to_string()))?;
     if document.format != FORMAT {
         return Err(no(format!("its format is not `{FORMAT}`")));
@@ -259,7 +259,7 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Cert
     let predicates = |list: &[Stated]| -> Result<Vec<Predicate>, Fault> {
         let one = |stated: &Stated| {
             let found = stated.predicate(&graph);
-            found.ok_or_else(|| Fault::Invalid(format!("`{}` is no predicate", stated.text)))
+            found.ok_or_else(|| Fault::Invalid(format!("`{}` is not a predicate", stated.text)))
         };
         list.iter().map(one).collect()
     };

@@ -15,7 +15,7 @@ use super::graph::{Edge, Graph};
 use super::predicate::{rename, used};
 use super::variables::Variables;
 
-/// So many arrays have such a variable.
+/// Maximum number of arrays with an element variable.
 const MOST: usize = 3;
 
 /// The arrays that are only ever accessed element by element, at computed places, and all of whose
@@ -72,7 +72,7 @@ pub fn object_of(a: &Expr) -> Option<i64> {
     }
 }
 
-/// Whether an address is that of an array plus a multiple of the size of an element.
+/// Returns whether an address is that of an array plus a multiple of the size of an element.
 fn is_element(a: &Expr, size: i64) -> bool {
     let Expr::Bin(BinOp::Add, x, y, _) = a else { return false };
     let multiple = |e: &Expr| {

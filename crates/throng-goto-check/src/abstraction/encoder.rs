@@ -30,8 +30,8 @@ struct Plain<'g> {
     later: FxHashMap<u32, Word>,
 }
 
-/// Whether every cube contradicts the edge; the first that does not. `Err`: a limit was hit, or a
-/// cube is about what does not exist.
+/// Returns whether every cube contradicts the edge; the first that does not. `Err`: a limit was
+/// hit, or a cube is about what does not exist.
 pub fn check_edge(
     graph: &Graph,
     list: &[Predicate],

@@ -42,7 +42,7 @@ impl Facts {
         Facts { at: vec![Vec::new(); graph.places.len()], ..Facts::default() }
     }
 
-    /// Whether nothing is left that could go wrong.
+    /// Returns whether nothing is left that could go wrong.
     pub fn rule_all_out(&self, graph: &Graph) -> bool {
         let failing = (0..graph.edges.len()).filter(|&n| matches!(graph.edges[n].to, To::Fail(..)));
         failing.into_iter().all(|n| self.impossible.contains(&n))
@@ -180,7 +180,7 @@ pub fn obligations(program: &Program, graph: &Graph, regions: &Regions, apart: &
     found
 }
 
-/// Whether facts hold, and rule out what they are said to; the second encoder shows it.
+/// Returns whether facts hold, and rule out what they are said to; the second encoder shows it.
 /// `Ok(Some(..))` says what does not hold.
 pub fn check(
     program: &Program,
@@ -248,7 +248,7 @@ fn with_elements(e: &Edge, list: &mut Vec<Predicate>, mut known: Cube) -> Cube {
     known
 }
 
-/// Whether an edge writes a shared variable of a comparison.
+/// Returns whether an edge writes a shared variable of a comparison.
 fn touches(graph: &Graph, facts: &Facts, e: &Edge, i: u32) -> bool {
     let shared = |id: u32| graph.variables.list[id as usize].template.is_none();
     let variables = &facts.predicates[i as usize].variables;
@@ -275,7 +275,7 @@ pub enum Where {
     Apart(usize, usize),
 }
 
-/// Whether two edges are the same.
+/// Returns whether two edges are the same.
 pub fn same(a: &Edge, b: &Edge) -> bool {
     a.from == b.from && a.path == b.path && a.updates == b.updates && a.guard == b.guard
 }

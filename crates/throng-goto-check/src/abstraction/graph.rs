@@ -98,7 +98,7 @@ pub fn is_proved(v: &Violation) -> bool {
     matches!(v, Violation::Assertion | Violation::Exclusion(_) | Violation::Memory)
 }
 
-/// More edges than this are too many.
+/// Maximum number of edges.
 const MOST_EDGES: usize = 4000;
 
 /// How accesses with computed addresses are read.

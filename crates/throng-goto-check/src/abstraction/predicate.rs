@@ -44,7 +44,8 @@ impl Predicate {
         })
     }
 
-    /// Whether threads at a place, by number, may still read all its variables, or copies of them.
+    /// Returns whether threads at a place, by number, may still read all its variables, or copies
+    /// of them.
     pub fn lives(&self, graph: &Graph, program: &Program, place: usize) -> bool {
         self.lives_with(graph, program, place, &[])
     }

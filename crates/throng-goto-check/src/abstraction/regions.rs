@@ -37,7 +37,7 @@ impl Regions {
         Ok(Regions(found))
     }
 
-    /// Whether no two threads are at these places at the same time.
+    /// Returns whether no two threads are at these places at the same time.
     pub fn exclude(&self, p: usize, q: usize) -> bool {
         self.0.iter().any(|region| region[p] && region[q])
     }

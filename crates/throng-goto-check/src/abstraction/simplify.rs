@@ -19,7 +19,7 @@ pub fn type_of(e: &Expr, types: &dyn Fn(u32) -> Int) -> Option<Int> {
     }
 }
 
-/// Whether every value of an expression is one of the type.
+/// Returns whether every value of an expression is one of the type.
 pub fn fits(e: &Expr, to: Int, types: &dyn Fn(u32) -> Int) -> bool {
     if let Expr::Const(v) = e {
         return to.wrap(*v) == *v;
@@ -212,7 +212,7 @@ pub fn partial(e: &Expr, f: &mut dyn FnMut(&Expr, Option<u8>)) {
     }
 }
 
-/// Whether it has a value for all values of its variables.
+/// Returns whether it has a value for all values of its variables.
 pub fn is_total(e: &Expr) -> bool {
     let mut total = true;
     partial(e, &mut |_, _| total = false);

@@ -61,8 +61,8 @@ impl Apart {
         apart
     }
 
-    /// Whether facts are about variables of threads that are at these places, none of which is
-    /// where threads begin.
+    /// Returns whether facts are about variables of threads that are at these places, none of which
+    /// is where threads begin.
     pub fn fits(program: &Program, graph: &Graph, facts: &[Differs]) -> bool {
         let owned = |p: usize, a: u32| {
             let place = graph.places.get(p).filter(|_| !is_entry(graph, p));

@@ -575,7 +575,7 @@ impl Builder<'_> {
         self.edges.push(Edge { from, to, guard, updates, starts, inputs, reads, path: path.taken });
     }
 
-    /// Whether another thread could tell when this instruction is executed.
+    /// Returns whether another thread could tell when this instruction is executed.
     fn is_visible(&self, template: usize, i: &Instr) -> bool {
         match i {
             Instr::Load(_, a, _) | Instr::Store(a, ..) => match self.variables.fold(template, a) {
