@@ -331,7 +331,7 @@ impl PythonModel {
         Ok(PythonModel { objects, start: from, nevers, threads })
     }
 
-    /// The system. Predicates are called when its problem is built.
+    /// Returns the system. Predicates are called when its problem is built.
     pub(crate) fn system(self) -> System<PythonTemplate> {
         let objects = self.objects.clone();
         let mut system = System::new(PythonTemplate { objects: self.objects, start: self.start });

@@ -125,6 +125,16 @@ class Team(Model):
         return {"met and two at home": (2, ["met", "home", "home"])}
 
 
+@pytest.mark.parametrize("name", ["deadlock", "stuck work", "assertions"])
+def test_names_mean_nothing(name):
+    class Named(Team):
+        def never_together(self):
+            return {name: (2, ["met", "home", "home"])}
+
+    targets = {t.name: t for t in throng.check(Named()).targets}
+    assert targets[name].verdict.name == "UNSAFE" and targets[name].trace.threads == 3
+
+
 def test_spawn_rendezvous_broadcast_and_exit():
     result = throng.check(Team())
     verdicts = {t.name: t.verdict.name for t in result.targets}

@@ -1,4 +1,4 @@
-//! The abstraction of each edge: facts about predicates before and after it.
+//! The search for facts about each edge: facts about predicates before and after it.
 //!
 //! A fact is a cube that no step of the program satisfies: literals over the predicates of the
 //! thread that moves, before and after the step, and of a bystander. Any set of facts gives an
@@ -7,39 +7,21 @@
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 use throng_goto::program::{Expr, Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
 use crate::blast::Encoder;
-use crate::edges::{Edge, Graph, To};
-use crate::predicates::{Predicate, Predicates, used};
-use crate::simplify::substitute;
-use crate::variables::INPUT;
+use crate::predicates::Predicates;
+use throng_goto_check::abstraction::cube::{Cube, Side, changed, edge, living};
+use throng_goto_check::abstraction::graph::{Edge, Graph};
+use throng_goto_check::abstraction::predicate::{Predicate, used};
+use throng_goto_check::abstraction::simplify::substitute;
+use throng_goto_check::abstraction::variables::INPUT;
 
-/// Whose predicate, and when.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// Of the thread that moves, before the step.
-    Before,
-    /// The same after the step; of the thread that is started, if it is about that.
-    After,
-    /// Of a bystander, before the step.
-    OtherBefore,
-    /// Of a bystander, after the step.
-    OtherAfter,
-}
-
-/// A predicate by number, and whether it holds.
-pub type Literal = (u32, Side, bool);
-/// Literals that never hold together.
-pub type Cube = Vec<Literal>;
-
-/// At most so many predicates decide about one.
+/// Maximum number of predicates that decide about one.
 const MOST_RELEVANT: usize = 8;
-/// The longest cubes that are looked for among many predicates.
+/// Maximum length of cubes that are looked for among many predicates.
 const LONGEST: u32 = 3;
 
 type Key = (usize, Option<u32>, bool, Vec<(u32, Side)>);
@@ -52,64 +34,6 @@ pub struct Abstraction {
     pairs: FxHashMap<(usize, u32, u32), Vec<(bool, bool)>>,
     /// How often the solver was asked.
     pub queries: u64,
-}
-
-/// The edges by number: those of the graph, the start, the entries of templates.
-pub fn edge(graph: &Graph, n: usize) -> &Edge {
-    match n.checked_sub(graph.edges.len()) {
-        None => &graph.edges[n],
-        Some(0) => &graph.initial,
-        Some(t) => &graph.entries[t - 1].1,
-    }
-}
-
-/// The number of edges in the sense of [`edge`].
-pub fn edge_count(graph: &Graph) -> usize {
-    graph.edges.len() + 1 + graph.entries.len()
-}
-
-/// The predicates that live before and after an edge.
-pub fn living(program: &Program, graph: &Graph, list: &[Predicate], n: usize) -> (Vec<bool>, Vec<bool>) {
-    let at = |place: usize| list.iter().map(move |p| p.lives(graph, program, place)).collect::<Vec<bool>>();
-    let none = || vec![false; list.len()];
-    let shared = || list.iter().map(|p| p.template.is_none()).collect::<Vec<bool>>();
-    match n.checked_sub(graph.edges.len()) {
-        None => {
-            let e = &graph.edges[n];
-            let mut after = match e.to {
-                To::Place(to) => at(to),
-                To::Fail(..) => none(),
-                To::End => shared(),
-            };
-            if let [child] = e.starts[..] {
-                let entry = at(graph.entries[child].0);
-                let differs = child != graph.places[e.from].template;
-                for (i, lives) in entry.into_iter().enumerate() {
-                    after[i] |= differs && lives && list[i].template == Some(child);
-                }
-            }
-            (at(e.from), after)
-        }
-        Some(0) => (none(), shared()),
-        Some(t) => {
-            let after = at(graph.entries[t - 1].0);
-            (shared(), after)
-        }
-    }
-}
-
-/// Which predicates an edge may change: of the thread that moves or is started, and of bystanders.
-pub fn changed(graph: &Graph, list: &[Predicate], e: &Edge) -> (Vec<u32>, Vec<u32>) {
-    let touched = |p: &Predicate| p.variables.iter().any(|id| e.updates.iter().any(|u| u.0 == *id));
-    let shared = |p: &Predicate| {
-        p.template.is_some()
-            && p.variables.iter().any(|id| {
-                graph.variables.list[*id as usize].template.is_none() && e.updates.iter().any(|u| u.0 == *id)
-            })
-    };
-    let which =
-        |f: &dyn Fn(&Predicate) -> bool| (0..list.len() as u32).filter(|&i| f(&list[i as usize])).collect();
-    (which(&touched), which(&shared))
 }
 
 /// A predicate after an edge, as an expression over the variables before it.
@@ -157,25 +81,16 @@ impl Abstraction {
         for &i in changed.iter().filter(|&&i| lives[i as usize]) {
             let then = after(graph, e, &list[i as usize].expr);
             let relevant = relevant(&mine, &used(&then), &guarded);
-            let (yes, no, undecided) =
-                self.cubes(&mut asking, n, Some(i), Side::After, &relevant, Some(&then))?;
-            for (cubes, value) in [(yes, false), (no, true)] {
-                never.extend(cubes.into_iter().map(|mut c| {
-                    c.push((i, Side::After, value));
-                    c
-                }));
-            }
-            if undecided {
-                open.push(i);
-            }
+            let found = self.cubes(&mut asking, n, Some(i), Side::After, &relevant, Some(&then))?;
+            open.extend(found.2.then_some(i));
+            never.extend(forcing(found, i, Side::After));
         }
         for (k, &i) in open.iter().enumerate() {
             for j in 0..list.len() as u32 {
-                let share =
-                    || list[i as usize].variables.iter().any(|v| list[j as usize].variables.contains(v));
-                let earlier = open[..k].contains(&j);
+                let shares =
+                    list[i as usize].variables.iter().any(|v| list[j as usize].variables.contains(v));
                 let visible = lives[j as usize] && (changed.contains(&j) || before[j as usize]);
-                if i == j || earlier || !visible || !share() {
+                if i == j || open[..k].contains(&j) || !visible || !shares {
                     continue;
                 }
                 let side = if changed.contains(&j) { Side::After } else { Side::Before };
@@ -192,14 +107,8 @@ impl Abstraction {
                 all.push((j as u32, Side::OtherBefore, q.of_other(&graph.variables)));
             }
             let relevant = relevant(&all, &used(&then), &guarded);
-            let (yes, no, _) =
-                self.cubes(&mut asking, n, Some(i), Side::OtherAfter, &relevant, Some(&then))?;
-            for (cubes, value) in [(yes, false), (no, true)] {
-                never.extend(cubes.into_iter().map(|mut c| {
-                    c.push((i, Side::OtherAfter, value));
-                    c
-                }));
-            }
+            let found = self.cubes(&mut asking, n, Some(i), Side::OtherAfter, &relevant, Some(&then))?;
+            never.extend(forcing(found, i, Side::OtherAfter));
         }
         self.queries += asking.queries;
         Ok(never)
@@ -274,6 +183,16 @@ impl Abstraction {
         self.cache.insert(key, found.clone());
         Ok(found)
     }
+}
+
+/// Returns the facts that cubes before an edge force a predicate to hold after it, or not to.
+fn forcing((yes, no, _): Cubes, i: u32, side: Side) -> impl Iterator<Item = Cube> {
+    let with = move |mut cube: Cube, value| {
+        cube.push((i, side, value));
+        cube
+    };
+    let yes = yes.into_iter().map(move |cube| with(cube, false));
+    yes.chain(no.into_iter().map(move |cube| with(cube, true)))
 }
 
 /// Those of some predicates that matter for these variables: first the ones about them, then, if

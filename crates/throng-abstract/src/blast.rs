@@ -3,7 +3,7 @@
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use throng_goto::program::{BinOp, Expr, Int};
+use throng_goto::program::{BinOp, Expr, Int, Undefined};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -48,7 +48,7 @@ impl<'a> Encoder<'a> {
         self.variables.insert(variable, value);
     }
 
-    /// Whether the assumptions can hold together.
+    /// Returns whether the assumptions can hold together.
     pub fn solve(&mut self, assumptions: &[Lit]) -> Result<bool, Unknown> {
         self.sat.solve(assumptions)
     }
@@ -278,7 +278,7 @@ impl<'a> Encoder<'a> {
         (difference, borrow)
     }
 
-    /// Whether the second, without sign, is larger.
+    /// Returns whether the second, without sign, is larger.
     fn below(&mut self, x: &[Lit], y: &[Lit]) -> Lit {
         let no = self.sat.constant(false);
         x.iter().zip(y).fold(no, |borrow, (&a, &b)| self.sat.majority(!a, b, borrow))
@@ -394,16 +394,11 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The value of an expression over these variables; `None` where C leaves it open or a variable is
-/// not known.
+/// Returns the value of an expression over these variables; `None` where C leaves it open or a
+/// variable is not known.
 pub fn eval(e: &Expr, values: &FxHashMap<u32, i64>) -> Option<i64> {
-    match e {
-        Expr::Const(v) => Some(*v),
-        Expr::Reg(r) => values.get(r).copied(),
-        Expr::Cast(e, to) => Some(to.wrap(eval(e, values)?)),
-        Expr::Bin(op, a, b, at) => op.apply(eval(a, values)?, eval(b, values)?, *at),
-        Expr::SelfId => None,
-    }
+    let leaf = |id: Option<u32>| id.and_then(|id| values.get(&id).copied()).ok_or(Undefined);
+    e.value(&leaf, &|| ()).ok()
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use throng_goto::program::{BinOp, Expr, INT, Int};
 use throng_lang::source::{Diagnostic, Source, Span};
 
-use crate::predicates::Predicate;
-use crate::simplify::{binary, cast};
-use crate::variables::Variables;
+use throng_goto_check::abstraction::predicate::Predicate;
+use throng_goto_check::abstraction::simplify::{binary, cast};
+use throng_goto_check::abstraction::variables::Variables;
 
 const CODE: &str = "E810";
 const MARK: &str = "//@";
@@ -26,7 +26,7 @@ pub fn offered(source: &Source, variables: &Variables) -> Result<Vec<Predicate>,
     if wrong.is_empty() { Ok(found) } else { Err(wrong) }
 }
 
-/// Whether a file offers any.
+/// Returns whether a file offers any.
 pub fn offers(source: &Source) -> bool {
     lines(&source.text).next().is_some()
 }
@@ -60,7 +60,7 @@ fn read(at: usize, text: &str, variables: &Variables) -> Result<Vec<Predicate>, 
         let named = |id: &u32| variables.list[*id as usize].name == name && !variables.is_any_element(*id);
         let ids: Vec<u32> = (0..variables.list.len() as u32).filter(named).collect();
         if ids.is_empty() {
-            return Err(Diagnostic::error(CODE, span, format!("`{name}` is no variable of this program"))
+            return Err(Diagnostic::error(CODE, span, format!("`{name}` is not a variable of this program"))
                 .hint("variables that are never used, and those whose address is taken inside a function, have no name here"));
         }
         let each = meanings.iter().flat_map(|m| {
@@ -85,7 +85,7 @@ fn read(at: usize, text: &str, variables: &Variables) -> Result<Vec<Predicate>, 
     let predicates: Vec<Predicate> = predicates.collect();
     match predicates.is_empty() {
         false => Ok(predicates),
-        true => Err(parser.wrong(0, "this is no predicate: it needs variables, all of them shared or of one thread, and divides by constants only")),
+        true => Err(parser.wrong(0, "this is not a predicate: it needs variables, all of them shared or of one thread, and divides by constants only")),
     }
 }
 
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
         if rest.starts_with(|c: char| c.is_ascii_digit()) {
             let number = number(&rest[..word]);
             self.at += word;
-            return number.ok_or_else(|| self.wrong(begin, "this is no number of at most 64 bits"));
+            return number.ok_or_else(|| self.wrong(begin, "this is not a number of at most 64 bits"));
         }
         if word == 0 {
             return Err(self.wrong(begin, "expected a variable or a number"));

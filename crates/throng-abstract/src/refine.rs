@@ -6,12 +6,13 @@ use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::abstraction::edge;
+use crate::atoms::atoms;
 use crate::blast::{Encoder, eval};
-use crate::edges::{Edge, Graph};
-use crate::predicates::{Predicate, rename, used};
-use crate::simplify::{atoms, substitute};
-use crate::variables::INPUT;
+use throng_goto_check::abstraction::cube::edge;
+use throng_goto_check::abstraction::graph::{Edge, Graph};
+use throng_goto_check::abstraction::predicate::{Predicate, rename, used};
+use throng_goto_check::abstraction::simplify::substitute;
+use throng_goto_check::abstraction::variables::INPUT;
 
 /// A step of a run: the thread, the edge by number, and the thread that it starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,94 +64,92 @@ impl Instances<'_> {
     }
 }
 
+/// A run with names for the variables of threads at moments, step by step.
+struct Named {
+    guards: Vec<Vec<Expr>>,
+    /// What each step assigns.
+    definitions: Vec<Vec<(u32, Expr)>>,
+    inputs: Vec<Vec<u32>>,
+    /// The types of names.
+    types: Vec<Int>,
+}
+
+impl Named {
+    fn of(graph: &Graph, run: &[Move]) -> Named {
+        let mut names = Instances { graph, now: FxHashMap::default(), types: Vec::new() };
+        let mut named = Named { guards: vec![], definitions: vec![], inputs: vec![], types: vec![] };
+        for m in run {
+            let e = edge(graph, m.edge);
+            let own: Vec<u32> = e.inputs.iter().map(|&ty| names.fresh(ty)).collect();
+            let mut instance = |x: &Expr| {
+                let mut name =
+                    |id| if id >= INPUT { own[(id - INPUT) as usize] } else { names.get(m.thread, id) };
+                let map: FxHashMap<u32, u32> = used(x).into_iter().map(|id| (id, name(id))).collect();
+                rename(x, &|id| map.get(&id).copied().unwrap_or(id))
+            };
+            named.guards.push(e.guard.iter().map(&mut instance).collect());
+            let values: Vec<(u32, Expr)> = e.updates.iter().map(|(id, x)| (*id, instance(x))).collect();
+            let defined = values.into_iter().map(|(id, x)| {
+                let n = names.fresh(graph.variables.ty(id));
+                let thread = owner_of_update(graph, e, m, id);
+                let key = (names.owner(thread, id), id);
+                names.now.insert(key, n);
+                (n, x)
+            });
+            named.definitions.push(defined.collect());
+            named.inputs.push(own);
+        }
+        named.types = names.types;
+        named
+    }
+
+    /// Values of the inputs of each step, given values that a solver found. The evaluator has to
+    /// agree with it.
+    fn replay(&self, mut model: FxHashMap<u32, i64>) -> Result<Vec<Vec<i64>>, Unknown> {
+        for ((guards, definitions), inputs) in self.guards.iter().zip(&self.definitions).zip(&self.inputs) {
+            let open = guards.iter().chain(definitions.iter().map(|d| &d.1)).flat_map(used);
+            for id in open.chain(inputs.iter().copied()) {
+                model.entry(id).or_insert(0);
+            }
+            if guards.iter().any(|g| eval(g, &model).is_none_or(|v| v == 0)) {
+                return Err(Unknown::Inconclusive("the SAT solver's values do not satisfy a guard".into()));
+            }
+            for (n, x) in definitions {
+                if let Some(v) = eval(x, &model) {
+                    model.insert(*n, v);
+                }
+            }
+        }
+        Ok(self.inputs.iter().map(|list| list.iter().map(|n| model[n]).collect()).collect())
+    }
+}
+
 /// Follows a run with exact values.
 pub fn simulate(graph: &Graph, run: &[Move], limits: &Limits) -> Result<Simulated, Unknown> {
-    // The names of variables first, because the encoder wants to know types.
-    let mut names = Instances { graph, now: FxHashMap::default(), types: Vec::new() };
-    let mut guards: Vec<Vec<Expr>> = Vec::new();
-    let mut definitions: Vec<Vec<(u32, Expr)>> = Vec::new();
-    let mut inputs: Vec<Vec<u32>> = Vec::new();
-    for m in run {
-        let e = edge(graph, m.edge);
-        let own: Vec<u32> = e.inputs.iter().map(|&ty| names.fresh(ty)).collect();
-        let mut instance = |x: &Expr| {
-            let ids = used(x);
-            let map: FxHashMap<u32, u32> = ids
-                .into_iter()
-                .map(|id| {
-                    (id, if id >= INPUT { own[(id - INPUT) as usize] } else { names.get(m.thread, id) })
-                })
-                .collect();
-            rename(x, &|id| map.get(&id).copied().unwrap_or(id))
-        };
-        guards.push(e.guard.iter().map(&mut instance).collect());
-        let values: Vec<(u32, Expr)> = e.updates.iter().map(|(id, x)| (*id, instance(x))).collect();
-        let defined = values.into_iter().map(|(id, x)| {
-            let n = names.fresh(graph.variables.ty(id));
-            let thread = owner_of_update(graph, e, m, id);
-            let key = (names.owner(thread, id), id);
-            names.now.insert(key, n);
-            (n, x)
-        });
-        definitions.push(defined.collect());
-        inputs.push(own);
-    }
-    let list = names.types;
-    let types =
-        |id: u32| list.get((id.wrapping_sub(INSTANCE)) as usize).copied().unwrap_or(Int::new(8, true));
+    // The names of variables first, because the encoder needs to know types.
+    let named = Named::of(graph, run);
+    let types = |id: u32| {
+        let known = named.types.get((id.wrapping_sub(INSTANCE)) as usize);
+        known.copied().unwrap_or(Int::new(8, true))
+    };
     let mut encoder = Encoder::new(limits, &types);
     let mut literals: Vec<(Lit, (usize, usize))> = Vec::new();
-    for i in 0..run.len() {
-        for (k, g) in guards[i].iter().enumerate() {
+    for (i, (guards, definitions)) in named.guards.iter().zip(&named.definitions).enumerate() {
+        for (k, g) in guards.iter().enumerate() {
             literals.push((encoder.truth(g), (i, k)));
         }
         let assumptions: Vec<Lit> = literals.iter().map(|l| l.0).collect();
-        if !guards[i].is_empty() && !encoder.solve(&assumptions)? {
-            let mut core: Vec<Lit> = encoder.sat.core();
-            core.sort_unstable_by_key(|l| l.idx());
-            let mut kept: Vec<(Lit, (usize, usize))> =
-                literals.iter().copied().filter(|l| core.contains(&l.0)).collect();
+        if !guards.is_empty() && !encoder.solve(&assumptions)? {
             // A smaller core, from the start on: late guards are near the point.
-            let mut k = 0;
-            while k < kept.len() && kept.len() > 1 {
-                let rest: Vec<Lit> =
-                    kept.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, l)| l.0).collect();
-                if encoder.solve(&rest)? {
-                    k += 1;
-                } else {
-                    kept.remove(k);
-                }
-            }
-            return Ok(Simulated::Infeasible(i, kept.into_iter().map(|l| l.1).collect()));
+            return Ok(Simulated::Infeasible(i, encoder.minimal_core(&literals)?));
         }
-        for (n, x) in &definitions[i] {
+        for (n, x) in definitions {
             encoder.define(*n, x);
         }
     }
     let assumptions: Vec<Lit> = literals.iter().map(|l| l.0).collect();
     encoder.solve(&assumptions)?;
-    // The evaluator has to agree.
-    let mut model = encoder.model();
-    for i in 0..run.len() {
-        for &n in &inputs[i] {
-            model.entry(n).or_insert(0);
-        }
-        let open: Vec<u32> =
-            guards[i].iter().chain(definitions[i].iter().map(|d| &d.1)).flat_map(used).collect();
-        for id in open {
-            model.entry(id).or_insert(0);
-        }
-        if guards[i].iter().any(|g| eval(g, &model).is_none_or(|v| v == 0)) {
-            return Err(Unknown::Inconclusive("the SAT solver's values do not satisfy a guard".into()));
-        }
-        for (n, x) in &definitions[i] {
-            if let Some(v) = eval(x, &model) {
-                model.insert(*n, v);
-            }
-        }
-    }
-    let values = inputs.iter().map(|list| list.iter().map(|n| model[n]).collect()).collect();
-    Ok(Simulated::Feasible(values))
+    Ok(Simulated::Feasible(named.replay(encoder.model())?))
 }
 
 /// The thread whose variable an edge updates.
@@ -167,7 +166,7 @@ fn owner_of_update(graph: &Graph, e: &Edge, m: &Move, id: u32) -> u32 {
 }
 
 fn is_child(graph: &Graph, e: &Edge, m: &Move) -> bool {
-    m.edge < graph.edges.len() && crate::render::is_exact(graph, e)
+    m.edge < graph.edges.len() && throng_goto_check::abstraction::program::is_exact(graph, e)
 }
 
 /// What a guard about inputs says about the variables that keep them after the step.
@@ -247,7 +246,7 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
         for e in eliminated(&with_input) {
             atoms(&e, &types, &mut without);
         }
-        without.retain(|c| crate::simplify::size(c) <= 60);
+        without.retain(|c| throng_goto_check::abstraction::simplify::size(c) <= 60);
         current = without;
         for c in &current {
             let mut owners: Vec<u32> = used(c).iter().map(|id| id >> 16).filter(|&t| t > 0).collect();
@@ -267,9 +266,9 @@ pub fn discover(graph: &Graph, run: &[Move], last: usize, core: &[(usize, usize)
     unique
 }
 
-/// Whether shared variables have their first values: those that the contradicting guards, or the
-/// steps before them, speak of. For runs that an input decides, about which weakest preconditions
-/// say nothing.
+/// Returns whether shared variables have their first values: those that the contradicting guards,
+/// or the steps before them, speak of. For runs that an input decides, about which weakest
+/// preconditions say nothing.
 pub fn beginnings(graph: &Graph, run: &[Move], core: &[(usize, usize)]) -> Vec<Predicate> {
     let guards = core.iter().flat_map(|&(i, k)| used(&edge(graph, run[i].edge).guard[k]));
     let mut ids: Vec<u32> = guards.filter(|&id| id < INPUT).collect();

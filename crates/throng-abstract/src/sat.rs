@@ -115,7 +115,7 @@ impl Sat {
         self.or(left, right)
     }
 
-    /// Whether the clauses can hold together with the assumptions.
+    /// Returns whether the clauses can hold together with the assumptions.
     pub fn solve(&mut self, assumptions: &[Lit]) -> Result<bool, Unknown> {
         let found = self.solver.solve_limited(assumptions);
         if found == lbool::TRUE {

@@ -10,10 +10,11 @@ use throng_goto::program::{Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::abstraction::{Cube, Literal, Side, after, changed, edge, living};
+use crate::abstraction::after;
 use crate::blast::Encoder;
-use crate::edges::Graph;
-use crate::predicates::Predicate;
+use throng_goto_check::abstraction::cube::{Cube, Literal, Side, changed, edge, living};
+use throng_goto_check::abstraction::graph::Graph;
+use throng_goto_check::abstraction::predicate::Predicate;
 
 /// Predicates by number with their values, as far as they matter.
 pub type Values = Vec<(u32, bool)>;

@@ -7,21 +7,21 @@ use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
 use crate::blast::eval;
-use crate::edges::{Edge, Graph, To};
-use crate::facts::Differs;
-use crate::predicates::Predicate;
-use crate::variables::INPUT;
+use throng_goto_check::abstraction::facts::Differs;
+use throng_goto_check::abstraction::graph::{Edge, Graph, Place, To};
+use throng_goto_check::abstraction::predicate::Predicate;
+use throng_goto_check::abstraction::variables::INPUT;
 
 const RUNS: usize = 150;
-/// After so many runs that contradict nothing new, others hardly will.
+/// Maximum number of runs in a row that contradict nothing new: others hardly will.
 const MOST_IN_VAIN: usize = 30;
 const STEPS: usize = 120;
 const MOST_THREADS: usize = 5;
 
 type Values = FxHashMap<u32, i64>;
 
-/// For each place, the comparisons that held whenever a thread was there, over variables that may
-/// still be read or that `apart` is about. Of that, what did not hold is dropped.
+/// Returns for each place the comparisons that held whenever a thread was there, over variables
+/// that may still be read or that `apart` is about. Of that, what did not hold is dropped.
 pub(crate) fn survivors(
     program: &Program,
     graph: &Graph,
@@ -29,10 +29,34 @@ pub(crate) fn survivors(
     apart: &mut Vec<Differs>,
     limits: &Limits,
 ) -> Result<Vec<Vec<u32>>, Unknown> {
+    let left = candidates(program, graph, list, apart);
+    let mut constants: Vec<i64> = graph.constants.iter().copied().collect();
+    constants.sort_unstable();
+    let mut from: Vec<Vec<usize>> = vec![Vec::new(); graph.places.len()];
+    for (n, e) in graph.edges.iter().enumerate() {
+        if !matches!(e.to, To::Fail(..)) {
+            from[e.from].push(n);
+        }
+    }
+    let mut trial =
+        Trial { program, graph, list, from, random: Random(1, constants), left, apart, in_vain: 0 };
+    for run in 0..RUNS {
+        limits.check()?;
+        if trial.in_vain > MOST_IN_VAIN {
+            break;
+        }
+        trial.in_vain += 1;
+        trial.run(run % 3 + 1);
+    }
+    Ok(trial.left)
+}
+
+/// Returns the comparisons that may hold at each place.
+fn candidates(program: &Program, graph: &Graph, list: &[Predicate], apart: &[Differs]) -> Vec<Vec<u32>> {
     let mut remembered: Vec<(usize, u32)> = apart.iter().flat_map(|f| [(f.0, f.2), (f.1, f.3)]).collect();
     remembered.sort_unstable();
     remembered.dedup();
-    let at = |(p, place): (usize, &crate::edges::Place)| {
+    let at = |(p, place): (usize, &Place)| {
         let fits = |i: &u32| {
             let predicate = &list[*i as usize];
             predicate.template.is_none_or(|t| t == place.template)
@@ -40,71 +64,81 @@ pub(crate) fn survivors(
         };
         (0..list.len() as u32).filter(fits).collect()
     };
-    let mut left: Vec<Vec<u32>> = graph.places.iter().enumerate().map(at).collect();
-    let mut from: Vec<Vec<usize>> = vec![Vec::new(); graph.places.len()];
-    for (n, e) in graph.edges.iter().enumerate() {
-        if !matches!(e.to, To::Fail(..)) {
-            from[e.from].push(n);
-        }
-    }
-    let mut constants: Vec<i64> = graph.constants.iter().copied().collect();
-    constants.sort_unstable();
-    let mut random = Random(1, constants);
-    let first = Graph::first(program).0;
-    let mut in_vain = 0;
-    for run in 0..RUNS {
-        limits.check()?;
-        if in_vain > MOST_IN_VAIN {
-            break;
-        }
-        in_vain += 1;
-        let mut shared = Values::default();
-        set(&graph.initial, &mut shared, &mut random);
-        let mut threads: Vec<(usize, Values)> = Vec::new();
-        for _ in 0..=run % 3 {
-            for &t in &first {
-                let (place, entry) = &graph.entries[t];
-                let mut values = shared.clone();
-                set(entry, &mut values, &mut random);
-                threads.push((*place, values));
-            }
-            if !Graph::first(program).1 {
-                break;
-            }
-        }
+    graph.places.iter().enumerate().map(at).collect()
+}
+
+/// Random runs, and what none of them has contradicted.
+struct Trial<'a> {
+    program: &'a Program,
+    graph: &'a Graph,
+    list: &'a [Predicate],
+    /// The edges that leave each place.
+    from: Vec<Vec<usize>>,
+    random: Random,
+    left: Vec<Vec<u32>>,
+    apart: &'a mut Vec<Differs>,
+    /// Number of runs since something was dropped.
+    in_vain: usize,
+}
+
+impl Trial<'_> {
+    /// One run, which starts with so many threads of each entry if any number may start.
+    fn run(&mut self, starts: usize) {
+        let mut threads = self.start(starts);
         for step in 0..STEPS {
             if threads.is_empty() {
-                break;
+                return;
             }
-            let atomic = threads.iter().position(|t| graph.places[t.0].atomic);
-            let who = atomic.unwrap_or_else(|| random.below(threads.len()));
-            let place = threads[who].0;
-            let choice = random.below(from[place].len());
-            let Some(&n) = from[place].get(choice) else { continue };
-            let e = &graph.edges[n];
+            let atomic = threads.iter().position(|t| self.graph.places[t.0].atomic);
+            let who = atomic.unwrap_or_else(|| self.random.below(threads.len()));
+            let from = &self.from[threads[who].0];
+            let choice = self.random.below(from.len());
+            let Some(&n) = from.get(choice) else { continue };
+            let e = &self.graph.edges[n];
             if threads.len() + e.starts.len() > MOST_THREADS + 1 {
                 continue;
             }
-            advance(graph, e, who, &mut threads, &mut random);
-            // All are looked at now and then; what a thread keeps while others move matters, too.
-            for (k, (place, values)) in threads.iter().enumerate() {
-                if k == who || step % 3 == 0 || k + 1 == threads.len() {
-                    let before = left[*place].len();
-                    left[*place].retain(|&i| eval(&list[i as usize].expr, values) != Some(0));
-                    in_vain = if left[*place].len() < before { 0 } else { in_vain };
-                }
-            }
-            if !apart.is_empty() {
-                let before = apart.len();
-                apart.retain(|fact| differ(&threads, fact));
-                in_vain = if apart.len() < before { 0 } else { in_vain };
-            }
+            advance(self.graph, e, who, &mut threads, &mut self.random);
+            self.drop_contradicted(&threads, who, step);
         }
     }
-    Ok(left)
+
+    fn start(&mut self, starts: usize) -> Vec<(usize, Values)> {
+        let (first, any) = Graph::first(self.program);
+        let mut shared = Values::default();
+        set(&self.graph.initial, &mut shared, &mut self.random);
+        let mut threads = Vec::new();
+        for _ in 0..if any { starts } else { 1 } {
+            for &t in &first {
+                let (place, entry) = &self.graph.entries[t];
+                let mut values = shared.clone();
+                set(entry, &mut values, &mut self.random);
+                threads.push((*place, values));
+            }
+        }
+        threads
+    }
+
+    /// Drops what does not hold after a step of thread `who`.
+    fn drop_contradicted(&mut self, threads: &[(usize, Values)], who: usize, step: usize) {
+        let mut dropped = false;
+        // All are looked at now and then; what a thread keeps while others move matters, too.
+        for (k, (place, values)) in threads.iter().enumerate() {
+            if k == who || step.is_multiple_of(3) || k + 1 == threads.len() {
+                let before = self.left[*place].len();
+                self.left[*place].retain(|&i| eval(&self.list[i as usize].expr, values) != Some(0));
+                dropped |= self.left[*place].len() < before;
+            }
+        }
+        let before = self.apart.len();
+        self.apart.retain(|fact| differ(threads, fact));
+        if dropped || self.apart.len() < before {
+            self.in_vain = 0;
+        }
+    }
 }
 
-/// Whether variables of any two threads at two places differ.
+/// Returns whether variables of any two threads at two places differ.
 fn differ(threads: &[(usize, Values)], &(p, q, a, b): &Differs) -> bool {
     let at = |p: usize| threads.iter().enumerate().filter(move |(_, t)| t.0 == p);
     at(p).all(|(k, one)| {
@@ -143,7 +177,7 @@ fn advance(
     for &child in &e.starts {
         let (place, entry) = &graph.entries[child];
         let mut values = threads[who].1.clone();
-        if !crate::render::is_exact(graph, e) {
+        if !throng_goto_check::abstraction::program::is_exact(graph, e) {
             set(entry, &mut values, random);
         }
         threads.push((*place, values));

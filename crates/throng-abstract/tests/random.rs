@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use throng::{Bound, Engine, Job, Status};
-use throng_abstract::certificate;
-use throng_abstract::edges::{Graph, Reading};
-use throng_abstract::facts::Facts;
 use throng_abstract::prove::{Ended, attempt, prove};
 use throng_c::{Loaded, Options, read};
+use throng_goto_check::abstraction::certificate;
+use throng_goto_check::abstraction::facts::Facts;
+use throng_goto_check::abstraction::graph::{Graph, Reading};
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
 
@@ -168,7 +168,7 @@ fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
         ended.map(|ended| (graph, ended))
     };
     let Ok((graph, Ended::Proved(proof))) = ended else { return false };
-    let document = certificate::document(&loaded.query, &graph, &proof);
+    let document = certificate::document(&loaded.query, &graph, &proof.evidence);
     let limits = Limits::none().timeout(Duration::from_secs(600));
     certificate::check(&loaded.query, &document, &limits)
         .unwrap_or_else(|why| panic!("its proof is refused: {why}"));

@@ -202,8 +202,8 @@ pub const REFUSED_WORDS: &[&str] = &[
 /// Sections whose functions run before or after `main`.
 const SECTIONS_THAT_RUN: [&str; 3] = ["_array", "ctors", "dtors"];
 
-/// The effect of an attribute, which may be written with two underscores on either side, and its
-/// argument.
+/// Returns the effect of an attribute, which may be written with two underscores on either side,
+/// and its argument.
 pub fn attribute(name: &str, argument: &str) -> Effect {
     let name = bare(name);
     let runs = || SECTIONS_THAT_RUN.iter().any(|s| argument.contains(s));
@@ -217,12 +217,12 @@ pub fn attribute(name: &str, argument: &str) -> Effect {
     }
 }
 
-/// The name of an attribute without the underscores around it.
+/// Returns the name of an attribute without the underscores around it.
 pub fn bare(name: &str) -> &str {
     name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name)
 }
 
-/// The effect of a pragma other than [`PACK`].
+/// Returns the effect of a pragma other than [`PACK`].
 pub fn pragma(text: &str) -> Effect {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let begins = |known: &&str| {

@@ -40,7 +40,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The same program with another question.
+    /// Returns the same program with another question.
     pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
         self.text().asking(question)
     }
@@ -122,7 +122,7 @@ pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Reje
     Text::prepared(user, vec![Unit { file, raw }])?.asking(&options.question)
 }
 
-/// The parser and what follows go down the tree by recursion; `None` if that fails.
+/// Runs work that goes down the tree by recursion, as the parser does; `None` if that fails.
 fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     const STACK: usize = 512 << 20;
     std::thread::scope(|scope| {
@@ -151,7 +151,7 @@ fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -
 
 type Translated = (Program, Vec<Assumption>, Prepared);
 
-/// The trees of all translation units. Offsets in them are those of the whole text.
+/// Returns the trees of all translation units. Offsets in them are those of the whole text.
 fn parse(prepared: &Prepared) -> Result<Vec<TranslationUnit>, Vec<Diagnostic>> {
     prepared.units.iter().map(|(range, _)| parse_unit(prepared, range.clone())).collect()
 }

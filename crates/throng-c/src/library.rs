@@ -1,8 +1,8 @@
 //! Functions of the C library and of POSIX that are known without their code: what they do with
 //! what their arguments point to, and what they return.
 //!
-//! A function that is not here, has no meaning of its own ([`special`]) and is not defined by the program may do
-//! anything.
+//! A function that is not here, has no meaning of its own ([`special`]) and is not defined by the
+//! program may do anything.
 
 pub(crate) mod format;
 pub(crate) mod special;
@@ -111,7 +111,7 @@ const TABLE: &[(&str, &[Use], Returns)] = &[
     ("isatty", &[Value], Between(0, 1)),
 ];
 
-/// What is known about a function.
+/// Returns what is known about a function.
 pub(crate) fn known(name: &str) -> Option<Function> {
     let row = TABLE.iter().find(|row| row.0 == name);
     row.map(|&(_, arguments, returns)| Function { arguments, returns })

@@ -315,8 +315,8 @@ impl<'a> Lower<'a> {
         self.note(Assumption::Reader(what));
     }
 
-    /// Whether some mutex may be anything but a normal one: only then threads need numbers to lock
-    /// them.
+    /// Returns whether some mutex may be anything but a normal one: only then threads need numbers
+    /// to lock them.
     fn has_recursive_locks(&self) -> bool {
         let by_attribute = self.definitions.values().any(|d| d.bare.contains(MUTEX_TYPE));
         // The header has each of these names twice, and each unit may have the header.
@@ -723,7 +723,7 @@ impl<'a> Lower<'a> {
         self.program.templates.len() - 1
     }
 
-    /// The template that was written, with its labels resolved.
+    /// Returns the template that was written, with its labels resolved.
     fn finished_template(&mut self) -> Template {
         let labels = std::mem::take(&mut self.current.labels);
         let mut template = std::mem::take(&mut self.current.template);
@@ -740,7 +740,7 @@ impl<'a> Lower<'a> {
         template
     }
 
-    /// The number of the template for a function.
+    /// Returns the number of the template for a function.
     fn template(&mut self, name: &str) -> usize {
         if let Some(&n) = self.templates.get(name) {
             return n;
@@ -799,7 +799,26 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The body of a function in place of a call.
+    /// Returns the place for the result of a function, if it has one.
+    fn result_place(&mut self, name: &str, ty: &Ty, span: Span) -> Result<Option<Place>> {
+        Ok(match ty {
+            Ty::Void => None,
+            t => Some(match t.scalar() {
+                Some(i) => {
+                    let r = self.register(i, None);
+                    self.emit(Instr::Any(r));
+                    Place::Register(r, t.clone())
+                }
+                None if matches!(t.plain(), Ty::Float(_)) => Place::BitField(t.clone()),
+                None => {
+                    let a = self.frame_space(name, t, span)?;
+                    Place::Memory(Expr::Const(a), t.clone())
+                }
+            }),
+        })
+    }
+
+    /// Puts the body of a function in place of a call.
     fn inline(&mut self, name: &str, arguments: Vec<Value>, span: Span) -> Result<Option<Value>> {
         if self.current.frames.iter().any(|f| f.name == name) {
             return Err(Problem {
@@ -818,21 +837,7 @@ impl<'a> Lower<'a> {
             let at = Span::span(mark.at, mark.at + 1);
             return unsupported(at, mark.what.clone());
         }
-        let result = match &definition.ty.result {
-            Ty::Void => None,
-            t => Some(match t.scalar() {
-                Some(i) => {
-                    let r = self.register(i, None);
-                    self.emit(Instr::Any(r));
-                    Place::Register(r, t.clone())
-                }
-                None if matches!(t.plain(), Ty::Float(_)) => Place::BitField(t.clone()),
-                None => {
-                    let a = self.frame_space(name, t, span)?;
-                    Place::Memory(Expr::Const(a), t.clone())
-                }
-            }),
-        };
+        let result = self.result_place(name, &definition.ty.result, span)?;
         let scopes = std::mem::take(&mut self.scopes);
         let (lifetimes, crossings) = (self.current.lifetimes.len(), self.current.crossings.len());
         let outer = self.current.blocks.len();

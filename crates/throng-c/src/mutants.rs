@@ -19,7 +19,7 @@ use crate::{Loaded, on_large_stack, parse};
 use throng_lang::load::Rejected;
 use throng_lang::mutant::{Change, Edit, Mutant};
 
-/// The program with one thing changed, in all ways, in the order of the text.
+/// Returns the program with one thing changed, in all ways, in the order of the text.
 pub fn mutants(loaded: &Loaded) -> Vec<Mutant> {
     on_large_stack(|| {
         let Ok(units) = parse(&loaded.text) else { return Vec::new() };
@@ -42,12 +42,12 @@ pub fn mutated(loaded: &Loaded, mutant: &Mutant) -> Result<Loaded, Rejected> {
     loaded.text().mutated(mutant).asking(&loaded.query.question)
 }
 
-/// The user's line of a passage.
+/// Returns the user's line of a passage.
 fn line(text: &Prepared, span: Span) -> u32 {
     text.origin(span.start, span.end).1
 }
 
-/// The user's line of a passage as it is written.
+/// Returns the user's line of a passage as it is written.
 fn written(text: &Prepared, span: Span) -> String {
     text.origin(span.start, span.end).3
 }
@@ -56,7 +56,7 @@ fn edit(span: Span, with: String) -> Edit {
     Edit { from: span.start, to: span.end, with }
 }
 
-/// The name and parameters of a function.
+/// Returns the name and parameters of a function.
 fn named(f: &FunctionDefinition) -> (&str, Vec<&str>) {
     let mut declarator = &f.declarator.node;
     while let DeclaratorKind::Declarator(inner) = &declarator.kind.node {
@@ -86,7 +86,7 @@ fn name_of(declarator: &Declarator) -> &str {
     }
 }
 
-/// The name of the function that is called, if it is named.
+/// Returns the name of the function that is called, if it is named.
 fn callee(c: &CallExpression) -> Option<&str> {
     match &c.callee.node {
         Expression::Identifier(n) => Some(&n.node.name),

@@ -2,6 +2,7 @@
 //! parser does not know, and the way back from a position in that text to the user's file and line.
 
 mod marks;
+mod rewrite;
 
 use std::io::{Read as _, Write as _};
 use std::ops::Range;
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant};
 use throng_lang::mutant::{self, Edit};
 use throng_lang::source::{Diagnostic, Source, Span};
 
-use crate::constructs;
 use throng_goto::question::Question;
 
 pub use marks::Mark;
@@ -45,7 +45,7 @@ impl Default for Options {
     }
 }
 
-/// Whether a file is C that was preprocessed already.
+/// Returns whether a file is C that was preprocessed already.
 pub fn is_preprocessed(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("i"))
 }
@@ -219,7 +219,7 @@ impl Prepared {
         Ok(p)
     }
 
-    /// The same with passages of the text replaced, which are in order and do not overlap;
+    /// Returns the same with passages of the text replaced, which are in order and do not overlap;
     /// positions lead back as before.
     pub fn edited(&self, edits: &[Edit]) -> Prepared {
         let mut edited =
@@ -271,182 +271,13 @@ impl Prepared {
         self.text.push_str(text);
     }
 
-    fn rewrite(&mut self, raw: &str, range: Range<usize>) -> Result<(), Diagnostic> {
-        self.emit(range.start, PRELUDE);
-        let raw = &raw[..range.end];
-        let bytes = raw.as_bytes();
-        let (mut i, mut copied) = (range.start, range.start);
-        let mut depth = 0usize;
-        // The last two tokens, to recognise labels and `?:`.
-        let (mut last, mut before): (&str, &str) = (";", ";");
-        let mut line_start = true;
-        macro_rules! replace {
-            ($from:expr, $to:expr, $with:expr) => {{
-                self.emit(copied, &raw[copied..$from]);
-                self.emit($from, $with);
-                copied = $to;
-                self.back.push((self.text.len(), copied));
-                i = $to;
-            }};
-        }
-        while i < bytes.len() {
-            let c = bytes[i];
-            let start = i;
-            match c {
-                b'\n' => {
-                    line_start = true;
-                    i += 1;
-                    continue;
-                }
-                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
-                    i += 1;
-                    continue;
-                }
-                b'#' if line_start => {
-                    let end = raw[i..].find('\n').map_or(raw.len(), |n| i + n);
-                    replace!(start, end, "");
-                    self.directive(raw, start, &raw[start..end])?;
-                    continue;
-                }
-                b'/' if bytes.get(i + 1) == Some(&b'*') => {
-                    let end = raw[i + 2..].find("*/").map_or(raw.len(), |n| i + n + 4);
-                    replace!(start, end, " ");
-                    continue;
-                }
-                b'/' if bytes.get(i + 1) == Some(&b'/') => {
-                    let end = raw[i..].find('\n').map_or(raw.len(), |n| i + n);
-                    replace!(start, end, " ");
-                    continue;
-                }
-                b'"' | b'\'' => {
-                    i += 1;
-                    while i < bytes.len() && bytes[i] != c && bytes[i] != b'\n' {
-                        i += if bytes[i] == b'\\' { 2 } else { 1 };
-                    }
-                    i = (i + 1).min(bytes.len());
-                    while !raw.is_char_boundary(i) {
-                        i += 1;
-                    }
-                }
-                b'[' if bytes.get(i + 1) == Some(&b'[') => {
-                    let end = marks::double_bracketed(raw, i);
-                    replace!(start, end, " ");
-                    self.attributes(raw, start, &raw[start..end])?;
-                    continue;
-                }
-                b'<' | b':' | b'%' if let Some(bracket) = digraph(&bytes[i..]) => {
-                    replace!(start, start + 2, bracket);
-                    depth = if matches!(bracket, "[" | "{") { depth + 1 } else { depth.saturating_sub(1) };
-                }
-                b'(' | b'[' | b'{' => {
-                    depth += 1;
-                    if depth > DEEPEST {
-                        let span = self.span(raw, start, start + 1);
-                        return Err(whole_or_at("E802", span, "nested too deeply"));
-                    }
-                    i += 1;
-                }
-                b')' | b']' | b'}' => {
-                    depth = depth.saturating_sub(1);
-                    i += 1;
-                }
-                b':' => {
-                    i += 1;
-                    if last == "?" {
-                        self.emit(copied, &raw[copied..start]);
-                        self.emit(start, SAME);
-                        copied = start;
-                        self.back.push((self.text.len(), copied));
-                    } else if matches!(before, ";" | "{" | "}") && is_label(last) {
-                        // So that a declaration may follow.
-                        self.emit(copied, &raw[copied..i]);
-                        self.emit(i, ";");
-                        copied = i;
-                        self.back.push((self.text.len(), copied));
-                        line_start = false;
-                        (before, last) = (";", ";");
-                        continue;
-                    }
-                }
-                _ if c.is_ascii_alphabetic() || c == b'_' || c == b'$' => {
-                    while i < bytes.len()
-                        && (bytes[i].is_ascii_alphanumeric() || matches!(bytes[i], b'_' | b'$'))
-                    {
-                        i += 1;
-                    }
-                    let end = i;
-                    match &raw[start..end] {
-                        "__thread" => replace!(start, end, "_Thread_local"),
-                        "__attribute__" | "__attribute" => {
-                            let close = balanced(raw, end);
-                            replace!(start, close, " ");
-                            self.attributes(raw, start, &raw[end..close])?;
-                            continue;
-                        }
-                        "asm" | "__asm__" | "__asm" if depth == 0 || is_operand(last) => {
-                            if matches!(last, ";" | "}") {
-                                return self.refused(raw, start, "assembly outside functions");
-                            }
-                            let close = balanced(raw, end);
-                            replace!(start, close, " ");
-                            let label: String = raw[end..close].split('"').skip(1).step_by(2).collect();
-                            self.mark("asm", &label, format!("the name `{label}` in assembly"));
-                            continue;
-                        }
-                        word if let Some(with) = listed(constructs::REFUSED_TYPES, word) => {
-                            replace!(start, end, with);
-                            self.mark(word, "", format!("`{word}`"));
-                        }
-                        word if let Some(with) = listed(constructs::REFUSED_TYPES_WITH_BRACKETS, word) => {
-                            let end = balanced(raw, end);
-                            replace!(start, end, with);
-                            self.mark(word, "", format!("`{word}`"));
-                            continue;
-                        }
-                        word if constructs::REFUSED_WORDS.contains(&word) => {
-                            return self.refused(raw, start, &format!("`{word}`"));
-                        }
-                        word if depth == 0
-                            && matches!(last, ";" | "}")
-                            && !is_keyword(word)
-                            && raw[end..].trim_start().starts_with('(') =>
-                        {
-                            // A function without a type returns `int`.
-                            self.emit(copied, &raw[copied..start]);
-                            self.emit(start, "int ");
-                            copied = start;
-                            self.back.push((self.text.len(), copied));
-                        }
-                        _ => {}
-                    }
-                }
-                _ if c.is_ascii_digit() => {
-                    while i < bytes.len() && (bytes[i].is_ascii_alphanumeric() || bytes[i] == b'.') {
-                        i += 1;
-                    }
-                }
-                _ if c.is_ascii() => i += 1,
-                _ => {
-                    let end = raw[i..].chars().next().map_or(i + 1, |c| i + c.len_utf8());
-                    let span = self.span(raw, start, end);
-                    return Err(whole_or_at("E802", span, "unexpected character"));
-                }
-            }
-            line_start = false;
-            before = last;
-            last = raw.get(start..i.max(start)).unwrap_or(";");
-        }
-        self.emit(copied, &raw[copied..]);
-        Ok(())
-    }
-
-    /// Where a byte of `text` was in the raw text.
+    /// Returns where a byte of `text` was in the raw text.
     fn raw_offset(&self, at: usize) -> usize {
         let i = self.back.partition_point(|b| b.0 <= at).saturating_sub(1);
         self.back.get(i).map_or(0, |b| b.1 + (at - b.0.min(at)))
     }
 
-    /// The file, line and (in raw text) column offset of a byte of the raw text.
+    /// Returns the file, line and (in raw text) column offset of a byte of the raw text.
     fn line_of(&self, raw: &str, at: usize) -> (Option<usize>, usize, usize) {
         let at = at.min(raw.len());
         let i = self.markers.partition_point(|m| m.0 <= at);
@@ -459,7 +290,7 @@ impl Prepared {
         (file, number + lines, start)
     }
 
-    /// Whether a file named in a line marker is the user's.
+    /// Returns whether a file named in a line marker is the user's.
     fn is_user(&self, file: Option<usize>) -> bool {
         let Some(file) = file else { return true };
         let name = self.files[file].trim_start_matches("./");
@@ -467,7 +298,7 @@ impl Prepared {
         name == user
     }
 
-    /// The passage in the user's file; `Err` names the place in another one.
+    /// Returns the passage in the user's file; `Err` names the place in another one.
     fn span(&self, raw: &str, start: usize, end: usize) -> Result<Span, String> {
         let (file, line, line_start) = self.line_of(raw, start);
         if !self.is_user(file) {
@@ -504,7 +335,7 @@ impl Prepared {
         whole_or_at(code, self.span(&self.raw, from, to), message)
     }
 
-    /// The line, column and text of a passage, and the file if it is not the user's.
+    /// Returns the line, column and text of a passage, and the file if it is not the user's.
     pub fn origin(&self, start: usize, end: usize) -> (Option<String>, u32, u32, String) {
         let (from, to) = (self.raw_offset(start), self.raw_offset(end.max(start)));
         let (file, line, line_start) = self.line_of(&self.raw, from);
@@ -527,7 +358,7 @@ impl Prepared {
     }
 }
 
-/// Where an offset of a text is after edits; inside an edit, at its end.
+/// Returns where an offset of a text is after edits; inside an edit, at its end.
 fn moved(edits: &[Edit], at: usize) -> usize {
     let before = edits.iter().filter(|e| e.from < at);
     let shift = |e: &Edit| e.with.len() as isize - (e.to - e.from) as isize;
@@ -535,7 +366,7 @@ fn moved(edits: &[Edit], at: usize) -> usize {
     (at + inside).saturating_add_signed(before.map(shift).sum())
 }
 
-/// The bracket that a digraph stands for.
+/// Returns the bracket that a digraph stands for.
 fn digraph(bytes: &[u8]) -> Option<&'static str> {
     match bytes.get(..2)? {
         b"<:" => Some("["),
@@ -551,7 +382,8 @@ fn listed(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     table.iter().find(|row| row.0 == word).map(|row| row.1)
 }
 
-/// Whether a token before `asm` is a name, so that a name in assembly follows and no statement.
+/// Returns whether a token before `asm` is a name, so that a name in assembly follows and no
+/// statement.
 fn is_operand(last: &str) -> bool {
     last.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !matches!(last, "else" | "do")
 }
@@ -563,7 +395,7 @@ fn whole_or_at(code: &'static str, span: Result<Span, String>, message: impl Int
     }
 }
 
-/// One past the closing bracket of the bracket that comes next.
+/// Returns one past the closing bracket of the bracket that comes next.
 fn balanced(text: &str, from: usize) -> usize {
     let mut depth = 0usize;
     let (mut quoted, mut escaped) = (None, false);
@@ -588,7 +420,8 @@ fn balanced(text: &str, from: usize) -> usize {
     text.len()
 }
 
-/// Whether a word before a bracket outside functions is anything but the name of a function.
+/// Returns whether a word before a bracket outside functions is anything but the name of a
+/// function.
 fn is_keyword(word: &str) -> bool {
     matches!(
         word,
@@ -605,8 +438,8 @@ fn is_keyword(word: &str) -> bool {
     )
 }
 
-/// Whether a word before a colon at the start of a statement is a label that may get an empty
-/// statement. (`__CPROVER_ASYNC_1:` says something about the statement that follows.)
+/// Returns whether a word before a colon at the start of a statement is a label that may get an
+/// empty statement. (`__CPROVER_ASYNC_1:` says something about the statement that follows.)
 fn is_label(word: &str) -> bool {
     let identifier = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let keyword = matches!(

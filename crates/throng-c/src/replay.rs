@@ -28,7 +28,7 @@ pub enum Ends {
     AfterTheLastStep,
 }
 
-/// The program that goes through a run; or why there cannot be one.
+/// Returns the program that goes through a run; or why there cannot be one.
 pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
     const STACK: usize = 512 << 20;
     if loaded.text.units.len() > 1 {

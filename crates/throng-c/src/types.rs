@@ -34,7 +34,7 @@ pub struct Func {
     pub result: Ty,
     /// Parameters, with their names in a definition.
     pub parameters: Vec<(Option<String>, Ty)>,
-    /// Whether more arguments are allowed.
+    /// True if more arguments are allowed.
     pub variadic: bool,
 }
 
@@ -49,9 +49,9 @@ pub struct Struct {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// Whether its members are known.
+    /// True if its members are known.
     pub complete: bool,
-    /// Whether it is a union.
+    /// True if it is a union.
     pub union: bool,
     /// Translation unit it is declared in.
     pub unit: usize,
@@ -70,7 +70,7 @@ pub struct Field {
     pub ty: Ty,
     /// Its offset in bytes.
     pub offset: u64,
-    /// Whether it is a bit-field.
+    /// True if it is a bit-field.
     pub bits: bool,
 }
 
@@ -85,7 +85,7 @@ impl Ty {
         Ty::Ptr(Rc::new(to))
     }
 
-    /// Without `_Atomic`.
+    /// Returns the type without `_Atomic`.
     pub fn plain(&self) -> &Ty {
         match self {
             Ty::Atomic(t) => t.plain(),
@@ -93,12 +93,12 @@ impl Ty {
         }
     }
 
-    /// Whether it is `_Atomic`.
+    /// Returns whether it is `_Atomic`.
     pub fn is_atomic(&self) -> bool {
         matches!(self, Ty::Atomic(_))
     }
 
-    /// As a value in a register: integers and pointers.
+    /// Returns the type of the value in a register, for integers and pointers.
     pub fn scalar(&self) -> Option<Int> {
         match self.plain() {
             Ty::Int(i) => Some(*i),
@@ -107,7 +107,7 @@ impl Ty {
         }
     }
 
-    /// Size and alignment, if known.
+    /// Returns size and alignment, if known.
     pub fn layout(&self, structs: &[Struct]) -> Option<(u64, u64)> {
         Some(match self {
             Ty::Void => (1, 1),
@@ -129,7 +129,7 @@ impl Ty {
         })
     }
 
-    /// Whether there is a pointer in an object of this type.
+    /// Returns whether there is a pointer in an object of this type.
     pub fn has_pointers(&self, structs: &[Struct]) -> bool {
         match self.plain() {
             Ty::Ptr(_) => true,
@@ -139,7 +139,7 @@ impl Ty {
         }
     }
 
-    /// Whether there is a bit-field in an object of this type.
+    /// Returns whether there is a bit-field in an object of this type.
     pub fn has_bit_fields(&self, structs: &[Struct]) -> bool {
         match self.plain() {
             Ty::Array(t, _) => t.has_bit_fields(structs),
@@ -148,8 +148,8 @@ impl Ty {
         }
     }
 
-    /// The scalar parts: (offset, type, suffix of the name); `false` if there are too many, or
-    /// floats.
+    /// Lists the scalar parts: (offset, type, suffix of the name); `false` if there are too many,
+    /// or floats.
     pub fn parts(&self, structs: &[Struct], at: u64, name: &str, out: &mut Vec<(u32, Int, String)>) -> bool {
         const MOST: usize = 1 << 14;
         if out.len() > MOST {
@@ -179,12 +179,12 @@ impl Ty {
     }
 }
 
-/// The integer promotions.
+/// Applies the integer promotions.
 pub fn promote(i: Int) -> Int {
     if i.size < 4 { INT } else { Int { truth: false, ..i } }
 }
 
-/// The usual arithmetic conversions.
+/// Applies the usual arithmetic conversions.
 pub fn common(a: Int, b: Int) -> Int {
     let (a, b) = (promote(a), promote(b));
     let size = a.size.max(b.size);

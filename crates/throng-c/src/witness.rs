@@ -54,7 +54,8 @@ pub enum Passing {
     Target,
 }
 
-/// The waypoints of a run, in order; those that come together at the end of a race in one segment.
+/// Returns the waypoints of a run, in order; those that come together at the end of a race in one
+/// segment.
 pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
     let program = &*loaded.query.program;
     let mut templates: Vec<usize> = run.first.clone();
@@ -120,7 +121,7 @@ fn waypoint(program: &Program, thread: usize, template: usize, pc: u32, kind: Pa
     Waypoint { kind, thread, line: origin.line, function }
 }
 
-/// The witness as a file.
+/// Returns the witness as a file.
 pub fn violation(task: &Task, segments: &[Vec<Waypoint>]) -> String {
     let mut out = head(task, "violation_sequence");
     for segment in segments {
@@ -224,12 +225,11 @@ pub struct Witness {
     pub hashes: Vec<String>,
     /// The waypoints to follow; none in a correctness witness.
     pub segments: Vec<Vec<Waypoint>>,
-    /// Whether it is a violation witness.
+    /// True if it is a violation witness.
     pub violation: bool,
 }
 
-/// Reads a witness. `Err`: it is none, or has something in it that is not understood, such as
-/// waypoints to avoid.
+/// Reads a witness. The error says what is not understood, such as waypoints to avoid.
 pub fn read(text: &str) -> Result<Witness, String> {
     let root = yaml::read(text)?;
     let entries = root.items().ok_or("a witness is a list of entries")?;
@@ -245,7 +245,7 @@ pub fn read(text: &str) -> Result<Witness, String> {
             let segments = content.iter().map(segment).collect::<Result<_, _>>()?;
             Ok(Witness { hashes, segments, violation: true })
         }
-        other => Err(format!("`{other}` is no kind of entry that is understood")),
+        other => Err(format!("`{other}` is not a kind of entry that is understood")),
     }
 }
 
@@ -284,11 +284,11 @@ fn passed(node: &yaml::Node) -> Result<Waypoint, String> {
     })
 }
 
-/// How many configurations are looked at to follow a witness.
+/// Maximum number of configurations that are looked at to follow a witness.
 const MOST: usize = 200_000;
 
-/// Whether the program has a run through the waypoints into a violation: `None` if that many
-/// configurations do not tell.
+/// Returns whether the program has a run through the waypoints into a violation: `None` if that
+/// many configurations do not tell.
 pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
     let program = &*loaded.query.program;
     let Start::One(first) = program.start else { return None };

@@ -1,9 +1,9 @@
 //! Certificates as files: a question, its answers, and the evidence, in JSON; `docs/formats.md`
-//! says what each kind means.
+//! defines each kind.
 //!
-//! The layout is written down once, here, for both directions: writing borrows large sets
+//! The layout is defined once, here, for both directions: writing borrows large sets
 //! ([`mod@write`]), reading owns them. States are listed once, by name ([`names`]), and referred to
-//! by their place in that list, so a certificate does not depend on how any version of the tool
+//! by their index in that list, so a certificate does not depend on how any version of the tool
 //! numbers states.
 
 mod compiled;
@@ -22,9 +22,9 @@ use throng_lang::property::{self, Property as Asks};
 use throng_lang::source::Diagnostic;
 use throng_model::problem::{Target, What};
 
-/// What a certificate calls itself.
+/// The name of the format, in every certificate.
 pub const FORMAT: &str = "throng-certificate";
-/// Version of the layout and of its meaning; earlier ones are read as well.
+/// Version of the layout and of its meaning; earlier ones can be read as well.
 pub const VERSION: u32 = 2;
 
 /// A whole certificate. `C` is a set of configurations: owned when read, borrowed when written.
@@ -35,22 +35,22 @@ pub struct Document<C = Vec<Configuration>> {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The program that wrote it; for people.
+    /// The program that wrote it; informative only.
     pub tool: String,
-    /// What it is about; for people: the checker reads the input itself.
+    /// A description of the input; informative only: the checker reads the input itself.
     pub input: Input,
     /// The question.
     pub problem: Asked,
-    /// Every state that is mentioned, by name.
+    /// Every state that occurs, by name.
     pub states: States,
     /// The answers.
     pub targets: Vec<Answered>,
-    /// Targets without an answer; for people.
+    /// Targets without an answer; informative only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<String>,
-    /// What the answers rest on.
+    /// The evidence for the answers.
     pub evidence: Vec<Evidence<C>>,
-    /// If this is about a cutoff: what it says.
+    /// The claim about a cutoff, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cutoff: Option<CutoffClaim>,
 }
@@ -71,23 +71,23 @@ pub struct Input {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// Where the system may start.
+    /// The initial configurations.
     pub initial: Start,
-    /// How many threads there may be.
+    /// The bound on threads.
     pub bound: Most,
-    /// Programs: whether a thread that has ended frees its slot under a thread bound.
+    /// Programs: true if a thread that has ended frees its slot under a thread bound.
     pub slot_reuse: bool,
-    /// Nets: whether a variable that `init` does not mention may start with any number of tokens.
+    /// Nets: true if a variable that `init` does not mention may start with any number of tokens.
     pub init_free: bool,
 }
 
-/// Where a system starts.
+/// The initial configurations of a system.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// A program: so many threads at the entry of `main`.
+    /// A program: this many threads at the entry of `main`.
     Main(Count),
-    /// A system: any of these families.
+    /// A system: the union of these families.
     Families(Vec<Family>),
 }
 
@@ -107,15 +107,15 @@ pub struct Family {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Most {
-    /// None.
+    /// No bound.
     Any,
-    /// So many threads at any time.
+    /// At most this many threads at any time.
     Threads(u32),
-    /// So many initial tokens for each open count.
+    /// At most this many initial tokens for each open count.
     Tokens(u32),
 }
 
-/// The states that a certificate mentions.
+/// The states in a certificate.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct States {
@@ -129,17 +129,17 @@ pub struct States {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answered {
-    /// What people call the target.
+    /// The name of the target.
     pub name: String,
-    /// What must not be reached.
+    /// The property that must not be reached.
     pub property: Property,
-    /// Whether it can be.
+    /// The verdict about it.
     pub verdict: Claim,
-    /// Why: place in the list of evidence.
+    /// Index of its evidence.
     pub evidence: u32,
 }
 
-/// What must not happen.
+/// A property that must not be reached.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Property {
@@ -178,7 +178,7 @@ pub enum Property {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
-    /// The sum of so many times the threads in each of these local states is at least this.
+    /// The weighted sum of the numbers of threads in these local states is at least this.
     AtLeast(Vec<(u32, i64)>, i64),
     /// No step is enabled.
     Dead,
@@ -191,7 +191,8 @@ pub enum Condition {
 }
 
 impl Property {
-    /// What a target of a program asks, or one about deadlocks; certificates cannot express others.
+    /// Returns the property of a target of a program, or of one about deadlocks; certificates
+    /// cannot express others.
     pub fn of(target: &Target) -> Option<Property> {
         if target.what == What::Deadlock {
             return Some(Property::Deadlock);
@@ -211,7 +212,7 @@ impl Property {
         })
     }
 
-    /// Reads what is asked of a program; `None` if it is not in a program's words.
+    /// Returns the property of a program; `None` if it is about states instead.
     pub fn read(&self) -> Result<Option<Asks>, Diagnostic> {
         Ok(Some(match self {
             Property::Assertions => Asks::Assertions,
@@ -229,18 +230,17 @@ impl Property {
     }
 }
 
-/// An answer in one word.
+/// A verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Claim {
-    /// Cannot happen.
+    /// The property is not reachable.
     Safe,
-    /// Can happen.
+    /// The property is reachable.
     Unsafe,
 }
 
-/// A shared state, and how many threads are in which local state; both by place in the list of
-/// states.
+/// A shared state, and the number of threads in each local state; states are given by index.
 pub type Configuration = (u32, Vec<(u32, Count)>);
 
 /// Views: a shared state, local states a and local states b. Each alone, and each a with each b,
@@ -251,7 +251,7 @@ pub type Block = (u32, Vec<u32>, Option<Vec<u32>>);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Count {
-    /// Exactly so many.
+    /// Exactly this number.
     Exactly(u32),
     /// Any number.
     Any(Omega),
@@ -270,15 +270,15 @@ impl Count {
     pub const ANY: Count = Count::Any(Omega::Any);
 }
 
-/// What an answer rests on.
+/// The evidence for an answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Evidence<C = Vec<Configuration>> {
     /// A run into the target.
     Trace {
-        /// Where it starts.
+        /// The initial configuration.
         start: Configuration,
-        /// What happens then.
+        /// The steps.
         steps: Vec<Taken>,
     },
     /// Every reachable configuration within the bound.
@@ -286,24 +286,24 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// The set.
         configurations: C,
     },
-    /// ω-configurations that cover all that is reachable.
+    /// ω-configurations that cover all reachable configurations.
     Downward {
         /// The set.
         configurations: C,
     },
-    /// What is reachable is built of views, and exceeds no vector; what may reach the target
-    /// besides that is above a basis.
+    /// Views and vectors as invariants of the reachable configurations, and a basis of those that
+    /// may reach the target and that the invariants do not rule out.
     Invariants {
-        /// Shared states with at most two threads that can occur together, as blocks; null: nothing
-        /// is known.
+        /// Shared states with at most two threads that can occur together, as blocks; null if there
+        /// are no views.
         views: Option<Vec<Block>>,
         /// Linear functions that no possible step increases.
         vectors: Vec<Weights>,
-        /// Minimal configurations of what may reach the target and is not ruled out; empty if
-        /// everything bad is.
+        /// Minimal configurations that may reach the target and are not ruled out; empty if the
+        /// whole target is ruled out.
         basis: C,
     },
-    /// Every case of what the target asks for contradicts the state equation.
+    /// A proof that every case of the target contradicts the state equation.
     Refutation {
         /// Sets of local states that are never empty.
         traps: Vec<Vec<u32>>,
@@ -313,7 +313,7 @@ pub enum Evidence<C = Vec<Configuration>> {
     /// Evidence about the quotient of the model.
     #[serde(rename = "through")]
     Quotient {
-        /// All but these shared states are skipped.
+        /// The shared states that are not skipped.
         kept: Vec<u32>,
         /// Classes of merged local states, with their representatives; null: threads there are
         /// removed.
@@ -323,16 +323,17 @@ pub enum Evidence<C = Vec<Configuration>> {
     },
     /// Evidence about a net after structural reductions.
     Reduced {
-        /// Places that stay as they are; the question is about some of them.
+        /// Places that are not reduced, among them those of the target.
         visible: Vec<u32>,
-        /// What is done to the net, in this order.
+        /// The reductions, in order.
         reductions: Vec<Reduction>,
         /// The evidence.
         proof: Box<Evidence<C>>,
     },
     /// Evidence about localised models of a program.
     Localised {
-        /// The first part whose places are those of a bad configuration rules it out.
+        /// The parts; the first one whose places include those of a target configuration rules it
+        /// out.
         parts: Vec<LocalPart<C>>,
     },
 }
@@ -341,13 +342,13 @@ pub enum Evidence<C = Vec<Configuration>> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
-    /// What cannot fire or does not matter is removed.
+    /// Removes transitions that cannot fire, and parts that do not matter.
     Prune,
-    /// A place is removed.
+    /// Removes a place.
     Drop(u32),
-    /// What fires into a place waits until it is needed.
+    /// Delays the transitions into a place until its token is needed.
     Pre(u32),
-    /// What fires out of a place does so at once.
+    /// Fires the transitions out of a place immediately.
     Post(u32),
 }
 
@@ -360,7 +361,7 @@ pub struct LocalPart<C = Vec<Configuration>> {
     /// Classes of places: the representative, with no values, and the members, in which exactly the
     /// variables that are kept have a value.
     pub classes: Vec<(u32, Vec<u32>)>,
-    /// It is about bad configurations whose threads are all at these places.
+    /// It rules out target configurations whose threads are all at these places.
     pub at: Vec<u32>,
     /// The evidence.
     pub proof: Evidence<C>,
@@ -372,19 +373,19 @@ pub struct LocalPart<C = Vec<Configuration>> {
 pub enum Case {
     /// One case for each part of this open disjunction.
     Split(u32),
-    /// A sum that no step increases is at least these comparisons and traps together, which ask for
-    /// more than it is at the start.
+    /// A sum that no step increases is at least this combination of comparisons and traps, whose
+    /// bound exceeds its value at the start.
     Linear {
         /// The sum.
         weights: Vec<(u32, i64)>,
-        /// Comparisons by number, and how often each is used.
+        /// Comparisons by index, and their factors.
         comparisons: Vec<(u32, i64)>,
-        /// Traps by number, and how often each is used.
+        /// Traps by index, and their factors.
         traps: Vec<(u32, i64)>,
     },
 }
 
-/// What states count in a linear function; those that are not listed count nothing.
+/// The coefficients of states in a linear function; those of other states are 0.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
@@ -400,30 +401,31 @@ pub struct Weights {
 pub struct Taken {
     /// The local state of the thread that leads it; null if it takes no thread.
     pub by: Option<u32>,
-    /// What it does; for people.
+    /// A description of the step; informative only.
     pub does: String,
     /// The configuration afterwards.
     pub after: Configuration,
 }
 
-/// What a certificate says about a cutoff.
+/// A claim about a cutoff.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CutoffClaim {
-    /// So many threads show every reachable thread state.
+    /// The number of threads with which every reachable thread state is reached.
     pub threads: u32,
-    /// Runs as a forest: the place of the configuration before (null at the start), the thread that
-    /// leads the step, the configuration.
+    /// Runs as a forest: the index of the previous configuration (null at the start), the thread
+    /// that leads the step, the configuration.
     pub runs: Vec<(Option<u32>, Option<u32>, Configuration)>,
-    /// Every reachable thread state (shared, local) with the place in `runs` where it is reached.
+    /// Every reachable thread state (shared, local) with the index in `runs` of a configuration
+    /// that has it.
     pub reachable: Vec<(u32, u32, u32)>,
-    /// A downward set or views, as place in the list of evidence: no thread state is reachable that
-    /// they do not hold.
+    /// Index of evidence that is a downward set or views, which contain every reachable thread
+    /// state.
     pub rest: u32,
-    /// Thread states (shared, local) that they hold but that are not reachable, with the evidence
-    /// for that.
+    /// Thread states (shared, local) that `rest` contains but that are not reachable, with the
+    /// index of the evidence for that.
     pub except: Vec<(u32, u32, u32)>,
-    /// Why fewer threads do not suffice.
+    /// The proof that fewer threads do not suffice.
     pub needed: Option<Needed>,
 }
 
@@ -433,11 +435,11 @@ pub struct CutoffClaim {
 pub struct Needed {
     /// Shared and local state.
     pub state: (u32, u32),
-    /// Everything that fewer threads reach.
+    /// All configurations that fewer threads reach.
     pub configurations: Vec<Configuration>,
 }
 
-/// FNV-1a, 64 bits.
+/// Returns the FNV-1a hash of a text, 64 bits.
 pub fn hash(text: &str) -> String {
     let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
@@ -447,7 +449,7 @@ pub fn hash(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The keys of the format are those of docs/formats.md, whatever the types are called.
+    /// The keys of the format are those of docs/formats.md, regardless of the names of types.
     #[test]
     fn evidence_about_a_quotient_keeps_its_key() {
         let text = r#"{"through":{"kept":[0],"merged":[[null,[1]]],"proof":{"downward":{"configurations":[[0,[[2,"any"]]]]}}}}"#;

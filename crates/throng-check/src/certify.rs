@@ -28,7 +28,7 @@ use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-/// Why a certificate was not accepted.
+/// The reason why a certificate was not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// It is not a certificate, or not one for this kind of input.
@@ -112,7 +112,7 @@ pub struct CertifiedAnswer {
     pub name: String,
     /// The target as in certificates, but with names of states.
     pub property: serde_json::Value,
-    /// Whether it can be reached.
+    /// The verdict: whether the target can be reached.
     pub verdict: Claim,
     /// The kind of evidence.
     pub kind: String,

@@ -7,4 +7,7 @@
 
 pub mod certificate;
 pub mod certify;
+mod checked;
 pub mod rules;
+
+pub use checked::Checked;

@@ -1,14 +1,12 @@
-//! The checker: whether the evidence of a verdict holds. It calls no engine and takes nothing from
-//! one on trust.
+//! The checker of evidence. It calls no engine and does not trust one.
 //!
-//! Six rules, one file each: a run is replayed (`run`); a set is closed under steps (`forward`);
-//! views are closed and vectors do not grow (`views`, `linear`); a basis is closed under
-//! predecessors (`backward`); every case contradicts the state equation (`refutation`). A formula
-//! of a target counts for runs, closed sets and refutations; the others show that not even what it
-//! is a part of can be reached. Which configuration is in which set is one question for all of them
-//! (`sets`). What has to be believed is this module, [`throng_model`], [`throng_model::problem`]
-//! and the model itself; `partial_order` only for searches with partial orders, which certificates
-//! do not rest on.
+//! There are six rules, one file each: a run is replayed (`run`); a set is closed under steps
+//! (`forward`); views are closed and vectors do not grow (`views`, `linear`); a basis is closed
+//! under predecessors (`backward`); every case contradicts the state equation (`refutation`). Runs,
+//! closed sets and refutations respect the formula of a target; the other rules show that the
+//! larger, upward-closed target is unreachable. All rules share one membership test (`sets`). The
+//! trusted base is this module, [`throng_model`], [`throng_model::problem`] and the model itself;
+//! `partial_order` only for searches with partial orders, on which certificates do not rely.
 
 mod backward;
 mod cubes;
@@ -35,6 +33,7 @@ pub use self::flaw::Flaw;
 use self::deadlock::check_deadlock;
 use self::forward::{Kind, check_forward};
 use self::stuck::check_stuck;
+use crate::Checked;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target, What};
@@ -43,20 +42,24 @@ use throng_model::reduction::{ReducedNet, Reductions};
 use throng_model::verdict::{Certificate, Verdict};
 use throng_model::{Bag, Config, Local, Shared};
 
-/// Checks that the evidence of `verdict` shows what the verdict says about `target`.
+/// Checks that the evidence of `verdict` proves the verdict about `target`.
 ///
-/// A verdict that claims nothing passes.
-pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<(), Flaw> {
+/// `Verdict::Unknown` passes.
+pub fn check(problem: &Problem, target: &Target, verdict: &Verdict) -> Result<Checked, Flaw> {
     check_within(problem, target, verdict, &Limits::none())
 }
 
-/// As [`check`], but gives up with [`Flaw::Limit`] when a limit is hit.
+/// Like [`check`], but gives up with [`Flaw::Limit`] when a limit is hit.
 pub fn check_within(
     problem: &Problem,
     target: &Target,
     verdict: &Verdict,
     limits: &Limits,
-) -> Result<(), Flaw> {
+) -> Result<Checked, Flaw> {
+    check_verdict(problem, target, verdict, limits).map(|()| Checked::by_rules())
+}
+
+fn check_verdict(problem: &Problem, target: &Target, verdict: &Verdict, limits: &Limits) -> Result<(), Flaw> {
     match target.what {
         What::Deadlock => return check_deadlock(problem, verdict, limits),
         What::Stuck => return check_stuck(problem, target, verdict, limits),
@@ -83,7 +86,7 @@ fn check_safe(
     match certificate {
         Certificate::Closed(set) => check_forward(problem, target, set, Kind::Closed, ticker),
         Certificate::Downward(set) => check_forward(problem, target, set, Kind::Downward, ticker),
-        // What a formula asks for may depend on the order of steps.
+        // A formula may distinguish orders of steps, so it is dropped.
         Certificate::Packed(set) if set.reduced => {
             partial_order::check_reduced(problem, &covered(target), set, ticker)
         }
@@ -117,12 +120,13 @@ fn check_safe(
     }
 }
 
-/// The target without its formula: all that is bad, and more.
+/// Returns the larger, upward-closed target without the formula.
 fn covered(target: &Target) -> Target {
     Target { what: What::Covers, ..target.clone() }
 }
 
-/// The quotient problem, if no initial and no target configuration has a skipped shared state.
+/// Returns the quotient problem, if no initial and no target configuration has a skipped shared
+/// state.
 fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Problem, Target), Flaw> {
     let model = &problem.model;
     let matters = |s: &&Shared| {
@@ -150,8 +154,8 @@ fn quotient(problem: &Problem, target: &Target, map: &QuotientMap) -> Result<(Pr
     Ok((problem, Target { what, ..target.with_configs(configs) }))
 }
 
-/// The problem with the reduced net, if every reduction is one, and what the target is about is
-/// visible.
+/// Returns the problem with the reduced net, if every reduction is valid, and the places of the
+/// target are visible.
 fn reduced(problem: &Problem, target: &Target, reductions: &Reductions) -> Result<Problem, Flaw> {
     let (asks, mut hidden) = (target.predicate(), false);
     if asks.asks_for_steps() {
@@ -169,8 +173,7 @@ fn reduced(problem: &Problem, target: &Target, reductions: &Reductions) -> Resul
     Ok(net.problem(problem))
 }
 
-/// Whether the quotient does not change what a predicate is about; otherwise the proof has to do
-/// without it.
+/// Returns whether the quotient preserves a predicate; otherwise the predicate is dropped.
 fn is_kept(when: &Predicate, map: &QuotientMap) -> bool {
     let changed: FxHashSet<Local> = map.merged.iter().flat_map(|&(l, to)| [Some(l), to]).flatten().collect();
     let mut kept = !when.asks_for_steps();
@@ -178,28 +181,34 @@ fn is_kept(when: &Predicate, map: &QuotientMap) -> bool {
     kept
 }
 
-/// Checks verdicts about several targets, given by number. The name of a target that fails comes
+/// Checks verdicts about several targets, given by number. Returns the name of a target that fails
 /// with the flaw.
 pub fn check_all(
     problem: &Problem,
     verdicts: &[(usize, &Verdict)],
     limits: &Limits,
 ) -> Result<(), (String, Flaw)> {
-    let failing = check_each(problem, verdicts, limits).into_iter().next();
-    failing.map_or(Ok(()), |(target, flaw)| Err((problem.targets[target].name.clone(), flaw)))
+    for (&(i, _), found) in verdicts.iter().zip(check_each(problem, verdicts, limits)) {
+        found.map_err(|flaw| (problem.targets[i].name.clone(), flaw))?;
+    }
+    Ok(())
 }
 
-/// As [`check_all`], but says of every target whether its evidence fails, and why. Targets that
-/// share a certificate are checked against it together: going through a large set once is enough.
-pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Limits) -> Vec<(usize, Flaw)> {
+/// Like [`check_all`], but returns for every verdict, in their order, whether its evidence is
+/// valid. Targets that share a certificate are checked against it together, so that a large set is
+/// traversed only once.
+pub fn check_each(
+    problem: &Problem,
+    verdicts: &[(usize, &Verdict)],
+    limits: &Limits,
+) -> Vec<Result<Checked, Flaw>> {
     let mut jobs: Vec<(Target, &Verdict, Vec<usize>)> = Vec::new();
     let mut job_of = FxHashMap::default();
-    for &(i, verdict) in verdicts {
+    for (place, &(i, verdict)) in verdicts.iter().enumerate() {
         let target = &problem.targets[i];
         let next = jobs.len();
         let job = match verdict {
-            // What is bad of two targets with formulas is what is bad of one only if they agree on
-            // the rest.
+            // Targets with formulas share a check only if their configurations are equal.
             Verdict::Safe(certificate) => {
                 let configs = has_condition(target).then_some(&target.configs);
                 let kind = (target.is_deadlock(), target.is_stuck());
@@ -208,7 +217,7 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,
         };
         match jobs.get_mut(job) {
-            Some((joint, _, targets)) => {
+            Some((joint, _, places)) => {
                 match has_condition(joint) {
                     true => {
                         let each = [&*joint, target].into_iter().filter_map(Target::formula);
@@ -217,21 +226,21 @@ pub fn check_each(problem: &Problem, verdicts: &[(usize, &Verdict)], limits: &Li
                     }
                     false => joint.configs.extend_from_slice(&target.configs),
                 }
-                targets.push(i);
+                places.push(place);
             }
-            None => jobs.push((target.clone(), verdict, vec![i])),
+            None => jobs.push((target.clone(), verdict, vec![place])),
         }
     }
-    let mut failing = Vec::new();
-    for (target, verdict, targets) in jobs {
-        if let Err(flaw) = check_within(problem, &target, verdict, limits) {
-            failing.extend(targets.into_iter().map(|i| (i, flaw.clone())));
-        }
+    let mut found: Vec<(usize, Result<Checked, Flaw>)> = Vec::with_capacity(verdicts.len());
+    for (target, verdict, places) in jobs {
+        let one = check_within(problem, &target, verdict, limits);
+        found.extend(places.into_iter().map(|place| (place, one.clone())));
     }
-    failing
+    found.sort_unstable_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, one)| one).collect()
 }
 
-/// Whether not all that covers a configuration of the target is bad.
+/// Returns whether some configuration that covers one of the target may not hit it.
 fn has_condition(target: &Target) -> bool {
     target.formula().is_some() && !target.is_upward_closed()
 }

@@ -20,10 +20,8 @@ const CRATES: &[(&str, &[&str])] = &[
         "throng-abstract",
         &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check", "throng-engine"],
     ),
-    ("throng", &["throng-model", "throng-lang", "throng-check", "throng-engine"]),
-    ("throng-lsp", &["throng-model", "throng-lang", "throng-c", "throng-engine", "throng"]),
     (
-        "throng-cli",
+        "throng",
         &[
             "throng-model",
             "throng-lang",
@@ -33,10 +31,10 @@ const CRATES: &[(&str, &[&str])] = &[
             "throng-c",
             "throng-engine",
             "throng-abstract",
-            "throng",
-            "throng-lsp",
         ],
     ),
+    ("throng-lsp", &["throng-model", "throng-lang", "throng-engine", "throng"]),
+    ("throng-cli", &["throng-model", "throng-lang", "throng-check", "throng-engine", "throng", "throng-lsp"]),
     ("throng-dev", &["throng-model", "throng-lang", "throng-check", "throng-engine", "throng", "throng-cli"]),
 ];
 

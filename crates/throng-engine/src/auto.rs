@@ -3,7 +3,7 @@
 //!
 //! | side | engines |
 //! | --- | --- |
-//! | prove | `views` (pair views), then `localise` (of programs; it refutes, too), then `equations`, then `backward` pruned by the invariants of these two, then `views` (triple views) |
+//! | prove | `views` (pair views), then `localise` (of programs; it refutes, too), then `equations`, then `backward` pruned by the invariants of `views` and `equations` |
 //! | refute | `explicit` with 1, 2, 3, … threads, `guided`, and `karp-miller` |
 //!
 //! Engines that may run for ever get shares of work (counted in steps, not seconds) that grow from
@@ -25,6 +25,7 @@ use super::reachability::Reachability;
 use super::{Algorithm, Answer, Attempt, Progress, Statistics, Watch};
 use crate::quotient::Quotient;
 use crate::registry::{self, Engine, Settings};
+use throng_check::Checked;
 use throng_check::rules::{Flaw, check, check_each};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
@@ -52,10 +53,6 @@ impl Default for Auto {
 /// Ticks of the first round: a bug that is found at once must not wait for a proof attempt that
 /// fails.
 const FIRST_SHARE: u64 = 1 << 14;
-
-/// Smallest share of triple views, which seldom decide anything and list many steps before their
-/// first tick.
-const FIRST_SHARE_OF_TRIPLES: u64 = 1 << 16;
 
 /// Rounds with larger shares are late, and only late rounds use two threads: most inputs are
 /// decided earlier, and the second thread's work until then would be wasted.
@@ -116,7 +113,6 @@ impl Algorithm for Auto {
         let mut refute = participants(&refuters, false);
         if problem.bound == Bound::Any {
             prove[0].weight = TURNS_OF_PAIRS;
-            prove.last_mut().into_iter().for_each(|triples| triples.first = FIRST_SHARE_OF_TRIPLES);
             prove[0].late = WEIGHT_OF_PAIRS;
             refute[0].late = WEIGHT_OF_EXPLICIT;
             // It resumes, too, and decides soon; but inputs that need most of their variables are
@@ -154,8 +150,6 @@ struct Participant<'a> {
     engine: &'a dyn Algorithm,
     /// True on the proving side.
     proves: bool,
-    /// The smallest share with which it takes part.
-    first: u64,
     /// Weight in early rounds.
     weight: u64,
     /// Weight in late rounds.
@@ -166,7 +160,7 @@ struct Participant<'a> {
 
 impl<'a> Participant<'a> {
     fn new(engine: &'a dyn Algorithm, proves: bool, weight: u64) -> Participant<'a> {
-        Participant { engine, proves, first: 0, weight, late: weight, last_share: 0 }
+        Participant { engine, proves, weight, late: weight, last_share: 0 }
     }
 }
 
@@ -197,6 +191,7 @@ struct Decided {
     by: &'static str,
     /// True if runs with fewer threads were searched first.
     fewest: bool,
+    checked: Option<Checked>,
 }
 
 struct State {
@@ -236,15 +231,14 @@ impl<'a> Portfolio<'a> {
         // It is checked like every verdict. If the check fails, no engine can prove the target
         // safe, and there is no run to find.
         let trivial = |t: &Target| {
-            let verdict = || match check(problem, t, &nothing_bad) {
-                Ok(()) => nothing_bad.clone(),
-                Err(flaw) => Verdict::Unknown(Unknown::Inconclusive(flaw.to_string())),
+            let decided = || {
+                let (verdict, checked) = match check(problem, t, &nothing_bad) {
+                    Ok(checked) => (nothing_bad.clone(), Some(checked)),
+                    Err(flaw) => (Verdict::Unknown(Unknown::Inconclusive(flaw.to_string())), None),
+                };
+                Decided { verdict, by: Engine::Auto.name(), fewest: false, checked }
             };
-            t.configs.is_empty().then(|| Decided {
-                verdict: verdict(),
-                by: Engine::Auto.name(),
-                fewest: false,
-            })
+            t.configs.is_empty().then(decided)
         };
         let state = State {
             verdicts: problem.targets.iter().map(trivial).collect(),
@@ -276,7 +270,7 @@ impl<'a> Portfolio<'a> {
                 let weight = if share > LAST_EARLY_SHARE { participant.late } else { participant.weight };
                 let (limits, work) = (self.limits.part(), share.saturating_mul(weight) / SHARE);
                 // Most engines restart, so the same share again would have the same result.
-                let waits = share < participant.first || work <= participant.last_share && share < u64::MAX;
+                let waits = work <= participant.last_share && share < u64::MAX;
                 if waits && !last {
                     return true;
                 }
@@ -357,9 +351,11 @@ impl<'a> Portfolio<'a> {
             .copied()
             .collect();
         let began = Instant::now();
-        let failing = check_each(self.problem, &offers, &self.limits);
+        let found = check_each(self.problem, &offers, &self.limits);
         self.state().checking += began.elapsed();
-        for (i, flaw) in &failing {
+        for ((i, _), flaw) in
+            offers.iter().zip(&found).filter_map(|(of, one)| Some((of, one.as_ref().err()?)))
+        {
             if let Flaw::Limit(why) = flaw {
                 self.state().why.get_or_insert(why.clone());
                 continue;
@@ -376,13 +372,13 @@ impl<'a> Portfolio<'a> {
             return self.limits.stopper().stop();
         }
         let mut new = Vec::new();
-        for (i, verdict) in offers {
-            if failing.iter().any(|(failing, _)| *failing == i) {
+        for ((i, verdict), checked) in offers.into_iter().zip(found) {
+            let Ok(checked) = checked else {
                 self.state().withdrawn.push(verdict.clone());
                 continue;
-            }
+            };
             let fewest = engine == Engine::Explicit.name() && matches!(verdict, Verdict::Unsafe(_));
-            let decided = Decided { verdict: verdict.clone(), by: engine, fewest };
+            let decided = Decided { verdict: verdict.clone(), by: engine, fewest, checked: Some(checked) };
             let known = &mut self.state().verdicts[i];
             if known.is_none() {
                 *known = Some(decided);
@@ -397,7 +393,8 @@ impl<'a> Portfolio<'a> {
             if let Some(better) = self.polish(i, verdict, engine, polishing)
                 && let Some(decided) = &mut self.state().verdicts[i]
             {
-                (decided.verdict, decided.fewest) = (better, true);
+                (decided.verdict, decided.checked) = (better.0, Some(better.1));
+                decided.fewest = true;
             }
         }
     }
@@ -410,7 +407,7 @@ impl<'a> Portfolio<'a> {
         verdict: &Verdict,
         engine: &'static str,
         polishing: &AtomicU64,
-    ) -> Option<Verdict> {
+    ) -> Option<(Verdict, Checked)> {
         let Verdict::Unsafe(trace) = verdict else { return None };
         if engine == Engine::Explicit.name() || self.problem.targets[target].formula().is_some() {
             return None;
@@ -428,8 +425,10 @@ impl<'a> Portfolio<'a> {
         polishing.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
         // The search was for one target only.
         let statistics = Statistics { complete_up_to: None, ..better.statistics };
-        let better = better.verdicts.into_iter().next().filter(|better| {
-            matches!(better, Verdict::Unsafe(_)) && check(&problem, &problem.targets[0], better).is_ok()
+        let run = better.verdicts.into_iter().next().filter(|better| matches!(better, Verdict::Unsafe(_)));
+        let better = run.and_then(|run| {
+            let checked = check(&problem, &problem.targets[0], &run).ok()?;
+            Some((run, checked))
         });
         self.state().record(Attempt {
             engine: Engine::Explicit.name(),
@@ -453,6 +452,9 @@ impl<'a> Portfolio<'a> {
             attempt.decided += by.iter().flatten().filter(|&&by| by == attempt.engine).count() as u64;
         }
         let fewest = state.verdicts.iter().map(|d| d.as_ref().is_some_and(|d| d.fewest)).collect();
+        let decided = state.verdicts.iter().flatten();
+        let claims = decided.filter(|d| !matches!(d.verdict, Verdict::Unknown(_)));
+        let checked = Checked::all(claims.map(|d| d.checked));
         let verdicts = state
             .verdicts
             .into_iter()
@@ -470,7 +472,7 @@ impl<'a> Portfolio<'a> {
             by,
             fewest,
             attempts: state.attempts,
-            checked: true,
+            checked,
             checking: state.checking,
             flaw: state.flaw,
         }

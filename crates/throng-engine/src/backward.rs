@@ -73,12 +73,7 @@ impl Algorithm for Pruned {
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         // The search is complete without facts, too.
         match self.store.get_or_find(problem, limits) {
-            Ok(facts) => run(
-                problem,
-                Some(&Pruning::new(problem, facts, self.store.triples(problem), limits)),
-                limits,
-                watch,
-            ),
+            Ok(facts) => run(problem, Some(&Pruning::new(problem, facts, limits)), limits, watch),
             Err(_) => {
                 let mut answer = run(problem, None, limits, watch);
                 answer.statistics.configurations += self.store.views_so_far(problem);
@@ -219,14 +214,9 @@ impl Search<'_> {
 
     /// Adds an element if no smaller one is known. Returns its node if it covers an initial
     /// configuration.
-    fn add(&mut self, mut config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
+    fn add(&mut self, config: Config, next: Option<(usize, Step)>, depth: u32) -> Option<usize> {
         if self.basis.is_above(&config) || self.pruning.is_some_and(|p| p.rules_out(&config)) {
             return None;
-        }
-        // Nothing that leads to such a generalised element is reachable, so no run along it is ever
-        // needed.
-        if let Some(core) = self.pruning.and_then(|p| p.generalise(&config)) {
-            config = core;
         }
         let at = self.nodes.len();
         for larger in self.basis.insert(&config, at) {

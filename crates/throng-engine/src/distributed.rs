@@ -44,6 +44,7 @@ use self::explore::Hit;
 use self::part::Part;
 use super::explicit::search::run_through;
 use super::{Algorithm, Answer, Progress, Statistics, Watch};
+use throng_check::Checked;
 use throng_check::rules::{Flaw, check_within};
 use throng_model::limits::{Limits, Stopper};
 use throng_model::problem::Problem;
@@ -250,6 +251,7 @@ fn answer(problem: &Problem, limits: &Limits, found: SearchResult) -> Answer {
         let why = format!("an answer was found, but its evidence was not checked: {why}");
         Verdict::Unknown(Unknown::Inconclusive(why))
     };
+    let mut checked: Vec<Checked> = found.checked.into_iter().collect();
     let rest = match (found.open, found.flaw) {
         // Where not all steps were listed, the search has no answer for that reason, not because of
         // its bound.
@@ -266,6 +268,9 @@ fn answer(problem: &Problem, limits: &Limits, found: SearchResult) -> Answer {
             Verdict::Unknown(Unknown::Cancelled)
         }
         (None, None) => {
+            if found.checked.is_none() && found.runs.iter().any(Option::is_none) {
+                flaw = Some("the closed set was not checked".to_string());
+            }
             let workers = found.traffic.len() as u32;
             Verdict::Safe(Certificate::Spread(Arc::new(Spread { members: found.members, workers })))
         }
@@ -284,7 +289,7 @@ fn answer(problem: &Problem, limits: &Limits, found: SearchResult) -> Answer {
         }
         let mut verdict = Verdict::Unsafe(run_through(problem, configs));
         match check_within(problem, target, &verdict, limits) {
-            Ok(()) => {}
+            Ok(stands) => checked.push(stands),
             Err(Flaw::Limit(why)) => {
                 statistics.withdraw(&verdict);
                 verdict = unchecked(&why);
@@ -302,7 +307,7 @@ fn answer(problem: &Problem, limits: &Limits, found: SearchResult) -> Answer {
         None => Answer::ascending(verdicts, statistics),
         Some(_) => Answer::new(verdicts, statistics),
     };
-    answer.checked = true;
+    answer.checked = checked.first().copied();
     answer.checking = found.checking + began.elapsed();
     answer.flaw = flaw;
     answer

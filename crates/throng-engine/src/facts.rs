@@ -13,7 +13,6 @@ use rustc_hash::FxHashMap;
 
 use super::Silent;
 use super::views::closure::Closure;
-use super::views::triples::Triples;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Initial, Problem};
 use throng_model::singles::Singles;
@@ -233,7 +232,6 @@ struct Exchange {
     singles: Option<Arc<Facts>>,
     /// Pair views that an engine had no time to finish.
     unfinished: Option<Closure>,
-    triples: Option<Arc<Triples>>,
 }
 
 impl Drop for FactStore {
@@ -276,18 +274,6 @@ impl FactStore {
     /// Stores an unfinished closure for another engine.
     pub fn leave_unfinished(&self, problem: &Problem, closure: Closure) {
         self.about(problem).unfinished = Some(closure);
-    }
-
-    /// Returns the views of three threads, if they have been computed.
-    pub fn triples(&self, problem: &Problem) -> Option<Arc<Triples>> {
-        self.about(problem).triples.clone()
-    }
-
-    /// Stores views of three threads.
-    pub fn put_triples(&self, problem: &Problem, triples: Triples) -> Arc<Triples> {
-        let triples = Arc::new(triples);
-        self.about(problem).triples = Some(triples.clone());
-        triples
     }
 
     /// Stores facts; later ones replace earlier ones.

@@ -5,7 +5,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Unknown, Verdict};
 
-/// Answers nothing, for a reason that was known before.
+/// An engine that gives no answer, for a given reason.
 pub struct GaveUp(pub Unknown);
 
 impl Algorithm for GaveUp {

@@ -38,6 +38,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::checkpoint::{Damaged, Keeper, Reader, Writer};
+use throng_check::Checked;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Unknown, Verdict};
@@ -68,8 +69,8 @@ pub struct Answer {
     pub fewest: Vec<bool>,
     /// The record of each engine, in order, if there are several.
     pub attempts: Vec<Attempt>,
-    /// True if the verdicts have been checked already.
-    pub checked: bool,
+    /// Says that all verdicts have been checked already.
+    pub checked: Option<Checked>,
     /// The time spent on checking.
     pub checking: Duration,
     /// The flaw of evidence that failed its check, if there was any: a bug in Throng, so no verdict
@@ -86,7 +87,7 @@ impl Answer {
             verdicts,
             statistics,
             attempts: Vec::new(),
-            checked: false,
+            checked: None,
             checking: Duration::ZERO,
             flaw: None,
         }

@@ -24,7 +24,7 @@ use self::variables::{Dependences, Variables};
 use super::backward::Pruned;
 use super::explicit::Explicit;
 use super::facts::FactStore;
-use super::views::Pairs;
+use super::views::Views;
 use super::{Algorithm, Answer, Quiet, Statistics, Watch};
 use throng_lang::bp::program::live::live_slots;
 use throng_lang::bp::program::{Coded, program_of};
@@ -299,7 +299,7 @@ impl Search<'_> {
                     Some(Verdict::Unknown(why)) => self.limits.check().map(|()| Err(why)),
                 }
             };
-        if let Ok(solution) = run(&Pairs { store: store.clone() }, self.limits)? {
+        if let Ok(solution) = run(&Views { store: store.clone() }, self.limits)? {
             return Ok(solution);
         }
         let explicit = Explicit { stop_at_first: true, ..Explicit::default() };

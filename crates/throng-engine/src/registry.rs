@@ -23,7 +23,7 @@ use crate::on_quotient::OnQuotient;
 use crate::reachability::Reachability;
 #[cfg(feature = "symbolic")]
 use crate::symbolic::Symbolic;
-use crate::views::{ByTriples, Pairs, Views};
+use crate::views::Views;
 
 /// An engine that Throng ships.
 ///
@@ -48,7 +48,7 @@ pub enum Engine {
     Guided,
     /// Backward over upward-closed sets.
     Backward,
-    /// Pair views and triple views.
+    /// Pair views.
     Views,
     /// Proofs and runs with few of a program's variables.
     Localise,
@@ -206,11 +206,10 @@ impl Engine {
 }
 
 /// Returns the proving engines of the portfolio, in the order in which they take turns. They share
-/// `facts`. Triple views come last, because they cost much more than pair views and seldom prove
-/// more.
+/// `facts`.
 pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn Algorithm + Send>> {
     let store = || facts.clone();
-    let mut engines: Vec<Box<dyn Algorithm + Send>> = vec![Box::new(Pairs { store: store() })];
+    let mut engines: Vec<Box<dyn Algorithm + Send>> = vec![Box::new(Views { store: store() })];
     if problem.bound == Bound::Any {
         engines.push(Box::new(Equations { store: store(), only_proves: true, por: false }));
         // Its first turn is long, so it comes after those of all refuters.
@@ -218,7 +217,6 @@ pub(crate) fn provers(problem: &Problem, facts: &Arc<FactStore>) -> Vec<Box<dyn 
             engines.push(Box::new(Localise::default()));
         }
         engines.push(Box::new(Pruned { store: store() }));
-        engines.push(Box::new(ByTriples { store: store() }));
     }
     engines
 }

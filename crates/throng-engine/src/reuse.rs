@@ -8,10 +8,10 @@ use std::time::Instant;
 use super::{Algorithm, Answer, Statistics, Watch};
 use throng_check::certificate::Document;
 use throng_check::certify::translate;
-use throng_check::rules::check_all;
+use throng_check::rules::check_within;
 use throng_lang::load::Loaded;
 use throng_model::limits::Limits;
-use throng_model::problem::Problem;
+use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Unknown, Verdict};
 
 /// An engine that first tries an earlier certificate.
@@ -35,15 +35,18 @@ impl Algorithm for Reuse<'_> {
 
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let began = Instant::now();
-        let stands = |(i, old): (usize, &Option<Verdict>)| {
-            old.clone().filter(|v| check_all(problem, &[(i, v)], limits).is_ok())
+        let mut checked = Vec::new();
+        let mut stands = |(target, old): (&Target, Option<Verdict>)| {
+            let old = old?;
+            checked.push(check_within(problem, target, &old, limits).ok()?);
+            Some(old)
         };
         let old = translate(self.loaded, &self.old, problem);
-        let old: Vec<Option<Verdict>> = old.iter().enumerate().map(stands).collect();
+        let old: Vec<Option<Verdict>> = problem.targets.iter().zip(old).map(&mut stands).collect();
         let checking = began.elapsed();
         let open: Vec<usize> = (0..old.len()).filter(|&i| old[i].is_none()).collect();
         let mut answer = Answer::new(Vec::new(), Statistics::default());
-        answer.checked = true;
+        answer.checked = checked.first().copied();
         if !open.is_empty() {
             let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
             answer = self.then.run(&Problem { targets, ..problem.clone() }, limits, watch);

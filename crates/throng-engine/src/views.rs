@@ -25,19 +25,16 @@
 
 pub(super) mod closure;
 mod relation;
-pub(super) mod triples;
 
 use std::sync::Arc;
 
-use self::triples::Triples;
-use super::backward::Pruned;
 use super::facts::{FactStore, Facts};
-use super::{Algorithm, Answer, Quiet, Statistics, Watch};
+use super::{Algorithm, Answer, Statistics, Watch};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, Unknown, Verdict};
 
-/// The engine `views`: pairs, and then triples for the targets that pairs leave open.
+/// The engine `views`.
 #[derive(Clone, Debug, Default)]
 pub struct Views {
     /// The exchange of facts with other engines.
@@ -45,33 +42,6 @@ pub struct Views {
 }
 
 impl Algorithm for Views {
-    fn name(&self) -> &'static str {
-        "views"
-    }
-
-    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut answer = Pairs { store: self.store.clone() }.run(problem, limits, watch);
-        let is_open = |v: &Verdict| matches!(v, Verdict::Unknown(Unknown::Inconclusive(_)));
-        let open: Vec<usize> = (0..answer.verdicts.len()).filter(|&i| is_open(&answer.verdicts[i])).collect();
-        if !open.is_empty() {
-            let targets = open.iter().map(|&i| problem.targets[i].clone()).collect();
-            let rest = Problem { targets, ..problem.clone() };
-            let more = ByTriples { store: self.store.clone() }.run(&rest, limits, &Quiet(watch));
-            answer.statistics.configurations += more.statistics.configurations;
-            open.into_iter().zip(more.verdicts).for_each(|(i, verdict)| answer.verdicts[i] = verdict);
-        }
-        answer
-    }
-}
-
-/// The engine for pairs only.
-#[derive(Clone, Debug, Default)]
-pub struct Pairs {
-    /// The exchange of facts with other engines.
-    pub store: Arc<FactStore>,
-}
-
-impl Algorithm for Pairs {
     fn name(&self) -> &'static str {
         "views"
     }
@@ -95,45 +65,5 @@ impl Algorithm for Pairs {
             }
         });
         Answer::new(verdicts.collect(), statistics)
-    }
-}
-
-/// The engine for triples only: see `triples`. Configurations that triples exclude are proved
-/// unreachable by backward search, which explores only these; the evidence is thus the same as that
-/// of `backward`.
-#[derive(Clone, Debug, Default)]
-pub struct ByTriples {
-    /// The exchange of facts: pairs are taken from it, and triples stored in it.
-    pub store: Arc<FactStore>,
-}
-
-impl Algorithm for ByTriples {
-    fn name(&self) -> &'static str {
-        "views (triples)"
-    }
-
-    fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let mut statistics = Statistics::default();
-        let found = match self.store.triples(problem) {
-            Some(triples) => Ok(triples),
-            None => Triples::of(problem, limits, &mut statistics.configurations)
-                .map(|triples| self.store.put_triples(problem, triples)),
-        };
-        let triples = match found {
-            Ok(triples) => triples,
-            Err(why) => return Answer::new(vec![Verdict::Unknown(why); problem.targets.len()], statistics),
-        };
-        statistics.configurations = triples.len();
-        let verdicts = problem.targets.iter().map(|target| {
-            if !target.configs.iter().all(|bad| triples.core(bad).is_some()) {
-                let why = "views of three threads do not exclude it";
-                return Verdict::Unknown(Unknown::Inconclusive(why.into()));
-            }
-            let one = Problem { targets: vec![target.clone()], ..problem.clone() };
-            let backward = Pruned { store: self.store.clone() }.run(&one, limits, &Quiet(watch));
-            backward.verdicts.into_iter().next().expect("one target, one verdict")
-        });
-        let verdicts = verdicts.collect();
-        Answer::new(verdicts, statistics)
     }
 }

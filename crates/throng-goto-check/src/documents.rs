@@ -2,11 +2,11 @@
 //! the program by the checkers of this crate, which search for nothing.
 
 use serde::{Deserialize, Serialize};
-use throng_check::certificate::hash;
 use throng_check::certify::Fault;
 use throng_goto::Query;
 use throng_goto::program::Violation;
 
+use crate::abstraction::certificate::identity;
 use crate::lock_order::{Order, check_order};
 use crate::locksets::{self, Held, Locksets};
 
@@ -73,12 +73,6 @@ struct LocksetsDocument {
     locks: Vec<Lock>,
     /// For each template, the instructions that a thread may come to.
     templates: Vec<Vec<At>>,
-}
-
-/// Returns the hash of a program with calls inlined and every access written out, and of what is
-/// asked about it.
-pub fn identity(query: &Query) -> String {
-    hash(&format!("{}\n{:?}", query.program.print(), query.program.asked))
 }
 
 fn head(query: &Query, format: &str) -> Head {
@@ -189,8 +183,12 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
         );
     }
     let sets = document.sets(query).map_err(Fault::Invalid)?;
-    let elements = locksets::check(&query.program, &sets).map_err(Fault::Invalid)?;
-    Ok(Shown { property: query.question.name(Violation::Race), kind: "locksets", elements })
+    let compared = locksets::check(&query.program, &sets).map_err(Fault::Invalid)?;
+    Ok(Shown {
+        property: query.question.name(Violation::Race),
+        kind: "locksets",
+        elements: compared.instructions,
+    })
 }
 
 impl LocksetsDocument {

@@ -3,11 +3,23 @@
 //! Threads that wait for nothing but locks, and end with none, are never stuck all together if
 //! there is an order in which every thread takes them: the thread that waits for the last lock of
 //! the order among those that are waited for waits for a thread that does not wait.
+//!
+//! The certificate is the order. The checker needs to know besides which locks a thread may hold
+//! where, and which it does hold; it finds that in the same way as the search for an order does,
+//! and then checks that what was found holds at the start and after each instruction if it does
+//! before it. So what is trusted of what both share is what one instruction does to a set (`after`
+//! and that of [`crate::locksets`]), and what it takes (`taken`); the fixpoints are not.
+
+mod search;
+
+pub use self::search::order;
 
 use std::collections::{BTreeMap, BTreeSet};
+use throng_check::Checked;
 
-use crate::locksets::{Code, locksets, place, words};
-use throng_goto::program::{Access, Expr, Instr, Program, Violation, next, object_of, offset_of};
+use throng_goto::program::{Access, Expr, Instr, Program, next, object_of, offset_of};
+
+use crate::locksets::{Code, Locksets, follow_from_the_start, locksets, place, words};
 
 /// Locks in an order in which every thread takes them, by address; and how many instructions wait.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -18,32 +30,39 @@ pub struct Order {
     pub waits: usize,
 }
 
-/// The locks that are taken, and for each those that may be held then; or why nothing follows from
-/// their order.
+/// What a thread that comes to an instruction may hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct May {
+    locks: BTreeSet<i64>,
+    /// The atomic sections that it may be inside of, at most.
+    sections: u32,
+}
+
+/// By template and instruction; `None` where no thread comes.
+type MaySets = Vec<Vec<Option<May>>>;
+
+impl May {
+    /// Returns what may be held if either may.
+    fn join(&self, other: &May) -> May {
+        May {
+            locks: self.locks.union(&other.locks).copied().collect(),
+            sections: self.sections.max(other.sections),
+        }
+    }
+}
+
+/// The locks that are taken, and for each those that may be held then.
 struct Taken {
     while_held: BTreeMap<i64, BTreeSet<i64>>,
     waits: usize,
 }
 
-/// An order of the locks that rules deadlocks out, or why there is none.
-pub fn order(program: &Program) -> Result<Order, String> {
-    let Taken { mut while_held, waits } = taken(program)?;
-    let mut locks = Vec::new();
-    while !while_held.is_empty() {
-        let first = while_held.iter().find(|(_, held)| held.iter().all(|h| locks.contains(h)));
-        let Some(first) = first.map(|f| *f.0) else {
-            let names: Vec<String> = while_held.keys().filter_map(|&a| program.name_of(a)).collect();
-            return Err(format!("locks are not always taken in the same order: {}", names.join(", ")));
-        };
-        while_held.remove(&first);
-        locks.push(first);
-    }
-    Ok(Order { locks, waits })
-}
-
-/// Whether an order is one that rules deadlocks out.
-pub fn check_order(program: &Program, order: &Order) -> Result<(), String> {
-    let Taken { while_held, waits } = taken(program)?;
+/// Checks that an order is one that rules deadlocks out.
+pub fn check_order(program: &Program, order: &Order) -> Result<Checked, String> {
+    let (may, held) = (search::may_hold(program)?, locksets(program));
+    are_closed(program, &may)?;
+    follow_from_the_start(program, &held)?;
+    let Taken { while_held, waits } = taken(program, &may, &held)?;
     let number = |a: &i64| order.locks.iter().position(|l| l == a);
     for (lock, held) in &while_held {
         let Some(at) = number(lock) else { return Err("a lock is missing".into()) };
@@ -52,99 +71,67 @@ pub fn check_order(program: &Program, order: &Order) -> Result<(), String> {
         }
     }
     match waits == order.waits {
-        true => Ok(()),
+        true => Ok(Checked::of_source()),
         false => Err("another number of instructions waits".into()),
     }
 }
 
-/// Atomic sections inside each other, at most.
+/// Maximum number of atomic sections inside each other.
 const MOST_SECTIONS: u32 = 16;
 
-fn taken(program: &Program) -> Result<Taken, String> {
-    let mut found = Taken { while_held: BTreeMap::new(), waits: 0 };
-    for (template, t) in program.templates.iter().enumerate() {
+/// Returns what a thread may hold after an instruction. `None`: it does not come to an end; `Err`:
+/// nothing follows from the order of locks.
+fn after(code: &Code<'_>, list: &[Instr], pc: usize, may: &May) -> Result<Option<May>, String> {
+    let mut may = may.clone();
+    match &list[pc] {
+        Instr::Acquire(e) => match code.exclusive(pc, e) {
+            Some(a) => _ = may.locks.insert(a),
+            None => return Err("it is not known which lock is taken, or it is not a plain mutex".into()),
+        },
+        Instr::Release(e) => match code.known(e) {
+            Some(a) => _ = may.locks.remove(&a),
+            None => return Err("it is not known which lock is released".into()),
+        },
+        Instr::AtomicBegin if may.sections > MOST_SECTIONS => return Err("too many atomic sections".into()),
+        Instr::AtomicBegin => may.sections += 1,
+        Instr::AtomicEnd => may.sections = may.sections.saturating_sub(1),
+        Instr::Assume(Expr::Const(0)) => return Ok(None),
+        _ => {}
+    }
+    Ok(Some(may))
+}
+
+/// Checks that sets hold: at the start, and after each instruction if they do before it.
+fn are_closed(program: &Program, sets: &MaySets) -> Result<(), String> {
+    let covers = |set: Option<&Option<May>>, then: &May| {
+        set.and_then(Option::as_ref).is_some_and(|set| set.join(then) == *set)
+    };
+    for (t, sets) in program.templates.iter().zip(sets) {
         let code = Code::new(t);
-        // The locks that a thread may hold, and in how many atomic sections it may be; `None` where
-        // it does not come.
-        let mut may: Vec<Option<(BTreeSet<i64>, u32)>> = vec![None; t.code.len()];
-        let mut work = Vec::new();
-        if let Some(first) = may.first_mut() {
-            *first = Some((BTreeSet::new(), 0));
-            work.push(0);
+        if !t.code.is_empty() && !covers(sets.first(), &May::default()) {
+            return Err("something is claimed about threads that start".into());
         }
-        while let Some(pc) = work.pop() {
-            let Some((mut held, mut sections)) = may[pc].clone() else { continue };
-            let why = |what: &str| Err(format!("{}: {what}", place(program, template, pc)));
-            match &t.code[pc] {
-                Instr::Acquire(e) => match code.exclusive(pc, e) {
-                    Some(a) => _ = held.insert(a),
-                    None => return why("it is not known which lock is taken, or it is not a plain mutex"),
-                },
-                Instr::Release(e) => match code.known(e) {
-                    Some(a) => _ = held.remove(&a),
-                    None => return why("it is not known which lock is released"),
-                },
-                Instr::AtomicBegin if sections > MOST_SECTIONS => return why("too many atomic sections"),
-                Instr::AtomicBegin => sections += 1,
-                Instr::AtomicEnd => sections = sections.saturating_sub(1),
-                _ => {}
-            }
-            let on = match &t.code[pc] {
-                Instr::Fail(Violation::Locks, _) => vec![pc + 1],
-                Instr::Assume(Expr::Const(0)) => Vec::new(),
-                _ => next(&t.code, pc),
-            };
-            for to in on.into_iter().filter(|to| *to < t.code.len()) {
-                let known = may[to].clone();
-                let all = known.iter().flat_map(|k| &k.0).chain(&held).copied().collect();
-                let all = Some((all, known.as_ref().map_or(0, |k| k.1).max(sections)));
-                if known != all {
-                    may[to] = all;
-                    work.push(to);
-                }
+        for (pc, may) in sets.iter().enumerate() {
+            let Some(may) = may else { continue };
+            let Some(then) = after(&code, &t.code, pc, may)? else { continue };
+            let mut on = next(&t.code, pc).into_iter().filter(|to| *to < t.code.len());
+            if !on.all(|to| covers(sets.get(to), &then)) {
+                return Err("what may be held after an instruction does not follow".into());
             }
         }
-        for (pc, held) in may.iter().enumerate() {
-            let Some((held, sections)) = held else { continue };
-            let why = |what: &str| Err(format!("{}: {what}", place(program, template, pc)));
-            match &t.code[pc] {
-                Instr::Join(..) => return why("a thread waits for the end of another"),
-                Instr::Unmodelled(what) => return why(what),
-                Instr::End(_) if !held.is_empty() => return why("a thread may end with a lock"),
-                Instr::Assume(_) if t.access[pc] == Access::Internal => {
-                    // It waits for the lock that is taken behind it.
-                    let lock = match t.code.get(pc + 2) {
-                        Some(Instr::Acquire(e)) => code.exclusive(pc + 2, e),
-                        _ => None,
-                    };
-                    let Some(lock) = lock else { return why("it waits for something else than a mutex") };
-                    // Taking a lock is a section of its own. What came before it in another one has
-                    // not happened while it waits.
-                    if *sections > 1 {
-                        return why("a thread waits for a lock inside an atomic section");
-                    }
-                    found.waits += 1;
-                    found.while_held.entry(lock).or_default().extend(held);
-                }
-                Instr::Acquire(e) => {
-                    // A lock that is only tried does not wait, but others may wait for it.
-                    found.while_held.entry(code.known(e).unwrap_or_default()).or_default();
-                }
-                Instr::Store(to, v, at) => {
-                    let Some((a, exact)) = code.resolve(to, 20) else {
-                        return why("a write through a pointer that is not known");
-                    };
-                    let taken = matches!(t.code.get(pc + 1), Some(Instr::Acquire(_)));
-                    let word = |l: i64| match exact {
-                        true => l < a + i64::from(at.size) && a < l + 4,
-                        false => object_of(l) == object_of(a),
-                    };
-                    if !taken && *v != Expr::Const(0) && locks_of(program).any(word) {
-                        return why("a lock may become taken here, without a thread that holds it");
-                    }
-                }
-                _ => {}
-            }
+    }
+    Ok(())
+}
+
+/// Collects what is taken while what may be held; `Err`: nothing follows from the order of locks.
+fn taken(program: &Program, may: &MaySets, held: &Locksets) -> Result<Taken, String> {
+    let mut found = Taken { while_held: BTreeMap::new(), waits: 0 };
+    for (template, (t, sets)) in program.templates.iter().zip(may).enumerate() {
+        let code = Code::new(t);
+        for (pc, may) in sets.iter().enumerate() {
+            let Some(may) = may else { continue };
+            take(program, &code, &mut found, (template, pc), may)
+                .map_err(|why| format!("{}: {why}", place(program, template, pc)))?;
         }
     }
     let locks: BTreeSet<i64> = found.while_held.keys().copied().collect();
@@ -156,8 +143,58 @@ fn taken(program: &Program) -> Result<Taken, String> {
             return Err("a lock is taken at the start".into());
         }
     }
-    words(program, &locksets(program), &locks)?;
+    words(program, held, &locks)?;
     Ok(found)
+}
+
+/// Adds what an instruction takes, by template and number.
+fn take(
+    program: &Program,
+    code: &Code<'_>,
+    found: &mut Taken,
+    (template, pc): (usize, usize),
+    may: &May,
+) -> Result<(), String> {
+    let t = &program.templates[template];
+    match &t.code[pc] {
+        Instr::Join(..) => Err("a thread waits for the end of another".into()),
+        Instr::Unmodelled(what) => Err(what.clone()),
+        Instr::End(_) if !may.locks.is_empty() => Err("a thread may end with a lock".into()),
+        Instr::Assume(_) if t.access[pc] == Access::Internal => {
+            // It waits for the lock that is taken behind it.
+            let lock = match t.code.get(pc + 2) {
+                Some(Instr::Acquire(e)) => code.exclusive(pc + 2, e),
+                _ => None,
+            };
+            let lock = lock.ok_or("it waits for something else than a mutex")?;
+            // Taking a lock is a section of its own. What came before it in another one has not
+            // happened while it waits.
+            if may.sections > 1 {
+                return Err("a thread waits for a lock inside an atomic section".into());
+            }
+            found.waits += 1;
+            found.while_held.entry(lock).or_default().extend(&may.locks);
+            Ok(())
+        }
+        Instr::Acquire(e) => {
+            // A lock that is only tried does not wait, but others may wait for it.
+            found.while_held.entry(code.known(e).unwrap_or_default()).or_default();
+            Ok(())
+        }
+        Instr::Store(to, v, at) => {
+            let (a, exact) = code.resolve(to, 20).ok_or("a write through a pointer that is not known")?;
+            let taken = matches!(t.code.get(pc + 1), Some(Instr::Acquire(_)));
+            let word = |l: i64| match exact {
+                true => l < a + i64::from(at.size) && a < l + 4,
+                false => object_of(l) == object_of(a),
+            };
+            match !taken && *v != Expr::Const(0) && locks_of(program).any(word) {
+                true => Err("a lock may become taken here, without a thread that holds it".into()),
+                false => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The locks of a program, as far as they are known.

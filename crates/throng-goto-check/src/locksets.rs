@@ -1,12 +1,17 @@
 //! Locksets: no two threads race for memory that each accesses only while it holds one and the same
 //! lock, however many threads there are.
 //!
-//! [`locksets`] computes, for each instruction, the locks that are held whenever a thread comes
-//! there, and [`check`] decides whether given sets are right and rule out every race: that is the
-//! certificate and its checker. Accesses through pointers that are not known are left to other
-//! engines.
+//! For each instruction, the certificate has the locks that are held whenever a thread comes there.
+//! [`locksets`] finds them, and [`check`] decides whether given sets are right and rule out every
+//! race. The search and the check share what an instruction does to a set (`Code::after`), which is
+//! trusted. Accesses through pointers that are not known are left to other engines.
+
+mod search;
+
+pub use self::search::locksets;
 
 use std::collections::{BTreeMap, BTreeSet};
+use throng_check::Checked;
 
 use throng_goto::program::{
     Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, address, next, object_of, offset_of,
@@ -25,14 +30,14 @@ pub struct Locksets {
 pub struct Held {
     /// The addresses of the locks.
     pub locks: BTreeSet<i64>,
-    /// Whether it is inside an atomic section.
+    /// Number of atomic sections that it is inside of.
     pub atomic: u32,
     /// Whether it may have started other threads.
     pub started: bool,
 }
 
 impl Held {
-    /// What is known if either is.
+    /// Returns what is known if either is.
     fn meet(&self, other: &Held) -> Held {
         Held {
             locks: self.locks.intersection(&other.locks).copied().collect(),
@@ -41,7 +46,7 @@ impl Held {
         }
     }
 
-    /// Whether whatever `other` describes is described by this, too.
+    /// Returns whether whatever `other` describes is described by this, too.
     fn covers(&self, other: &Held) -> bool {
         self.meet(other) == *self
     }
@@ -74,7 +79,7 @@ impl<'p> Code<'p> {
         Code { t, before, definitions }
     }
 
-    /// What is known after an instruction. `None`: it does not come to an end.
+    /// Returns what is known after an instruction. `None`: it does not come to an end.
     fn after(&self, pc: usize, held: &Held) -> Option<Held> {
         let mut held = held.clone();
         match &self.t.code[pc] {
@@ -96,7 +101,7 @@ impl<'p> Code<'p> {
         Some(held)
     }
 
-    /// The lock that is taken, if no other thread can hold it then: its word was 0 in the same
+    /// Returns the lock that is taken, if no other thread can hold it then: its word was 0 in the same
     /// atomic section, and is not any more.
     pub(crate) fn exclusive(&self, pc: usize, lock: &Expr) -> Option<i64> {
         let (a, code) = (self.known(lock)?, &self.t.code);
@@ -129,7 +134,7 @@ impl<'p> Code<'p> {
         tested.then_some(a)
     }
 
-    /// The address that an expression always has, if it is known.
+    /// Returns the address that an expression always has, if it is known.
     pub(crate) fn known(&self, e: &Expr) -> Option<i64> {
         match self.resolve(e, 20)? {
             (a, true) => Some(a),
@@ -137,7 +142,7 @@ impl<'p> Code<'p> {
         }
     }
 
-    /// The object that an expression is an address in, with its offset if that is known (`true`).
+    /// Returns the object that an expression is an address in, with its offset if that is known (`true`).
     pub(crate) fn resolve(&self, e: &Expr, depth: u32) -> Option<(i64, bool)> {
         let depth = depth.checked_sub(1)?;
         match e {
@@ -158,31 +163,6 @@ impl<'p> Code<'p> {
     }
 }
 
-/// The locks that are held at each instruction.
-pub fn locksets(program: &Program) -> Locksets {
-    let at = program.templates.iter().map(|t| {
-        let code = Code::new(t);
-        let mut found: Vec<Option<Held>> = vec![None; t.code.len()];
-        let mut work = Vec::new();
-        if let Some(first) = found.first_mut() {
-            *first = Some(Held::default());
-            work.push(0);
-        }
-        while let Some(pc) = work.pop() {
-            let Some(held) = found[pc].as_ref().and_then(|held| code.after(pc, held)) else { continue };
-            for to in next(&t.code, pc) {
-                let new = found[to].as_ref().map_or(held.clone(), |known| known.meet(&held));
-                if found[to].as_ref() != Some(&new) {
-                    found[to] = Some(new);
-                    work.push(to);
-                }
-            }
-        }
-        found
-    });
-    Locksets { at: at.collect() }
-}
-
 /// An access to shared memory, and what is known there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Touched {
@@ -196,29 +176,29 @@ struct Touched {
     started: bool,
 }
 
-/// So many different accesses to one object are compared.
+/// Maximum number of different accesses to one object.
 const MOST: usize = 2000;
 
-/// Whether the sets are right and no two threads can race: how many accesses there are, or why not.
-pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
+/// What sets of locks were found to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compared {
+    /// The number of instructions that were compared.
+    pub instructions: usize,
+    /// That the sets were checked.
+    pub checked: Checked,
+}
+
+/// Checks that the sets are right and that no two threads can race. Returns what was compared, or
+/// why they may race.
+pub fn check(program: &Program, sets: &Locksets) -> Result<Compared, String> {
     // By object; alike ones once, with the first line.
     let mut touched: BTreeMap<i64, BTreeMap<Touched, String>> = BTreeMap::new();
     // The locks that some set relies on.
     let mut locks: BTreeSet<i64> = BTreeSet::new();
     let mut count = 0;
-    if sets.at.len() != program.templates.len() {
-        return Err("there are other templates".into());
-    }
+    follow_from_the_start(program, sets)?;
     for (template, (t, known_at)) in program.templates.iter().zip(&sets.at).enumerate() {
         let code = Code::new(t);
-        if known_at.len() != t.code.len() {
-            return Err("there are other instructions".into());
-        }
-        match known_at.first() {
-            Some(Some(first)) if first.covers(&Held::default()) => {}
-            Some(_) => return Err("something is claimed about threads that start".into()),
-            None => {}
-        }
         for (pc, held) in known_at.iter().enumerate() {
             let Some(held) = held else { continue };
             locks.extend(&held.locks);
@@ -227,14 +207,6 @@ pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
                 Instr::Unmodelled(why) => return Err(format!("{}: {why}", here())),
                 Instr::Free(_) => return Err(format!("{}: memory is freed", here())),
                 _ => {}
-            }
-            if let Some(then) = code.after(pc, held) {
-                for to in next(&t.code, pc) {
-                    let claimed = known_at.get(to).and_then(Option::as_ref);
-                    if !claimed.is_some_and(|claimed| claimed.covers(&then)) {
-                        return Err(format!("{}: what is claimed after it does not follow", here()));
-                    }
-                }
             }
             if let Some((object, touch)) = access(program, &code, template, pc, held)? {
                 count += 1;
@@ -253,7 +225,36 @@ pub fn check(program: &Program, sets: &Locksets) -> Result<usize, String> {
             }
         }
     }
-    Ok(count)
+    Ok(Compared { instructions: count, checked: Checked::of_source() })
+}
+
+/// Checks that sets hold: at the start, and after each instruction if they do before it.
+pub(crate) fn follow_from_the_start(program: &Program, sets: &Locksets) -> Result<(), String> {
+    if sets.at.len() != program.templates.len() {
+        return Err("there are other templates".into());
+    }
+    for (template, (t, known_at)) in program.templates.iter().zip(&sets.at).enumerate() {
+        let code = Code::new(t);
+        if known_at.len() != t.code.len() {
+            return Err("there are other instructions".into());
+        }
+        match known_at.first() {
+            Some(Some(first)) if first.covers(&Held::default()) => {}
+            Some(_) => return Err("something is claimed about threads that start".into()),
+            None => {}
+        }
+        for (pc, held) in known_at.iter().enumerate() {
+            let Some(then) = held.as_ref().and_then(|held| code.after(pc, held)) else { continue };
+            for to in next(&t.code, pc) {
+                let claimed = known_at.get(to).and_then(Option::as_ref);
+                if !claimed.is_some_and(|claimed| claimed.covers(&then)) {
+                    let here = place(program, template, pc);
+                    return Err(format!("{here}: what is claimed after it does not follow"));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn may_race(program: &Program, a: &Touched, b: &Touched) -> bool {
@@ -267,7 +268,7 @@ fn may_race(program: &Program, a: &Touched, b: &Touched) -> bool {
     !harmless && a.started && b.started && a.locks.is_disjoint(&b.locks)
 }
 
-/// The access that an instruction makes, if it is one that can be part of a race, and the object.
+/// Returns the access that an instruction makes, if it is one that can be part of a race, and the object.
 fn access(
     program: &Program,
     code: &Code<'_>,
@@ -292,7 +293,7 @@ fn access(
         return Ok(None);
     }
     match usize::try_from(object - 1).ok().and_then(|o| program.objects.get(o)) {
-        None => return Err(format!("{}: an access to what is no variable", place(program, template, pc))),
+        None => return Err(format!("{}: an access to what is not a variable", place(program, template, pc))),
         Some(o) if !o.visible => return Ok(None),
         Some(_) => {}
     }
@@ -308,12 +309,12 @@ fn access(
     Ok(Some((object, touch)))
 }
 
-/// Whether the template is that of the thread with which the program starts, and of no other.
+/// Returns whether the template is that of the thread with which the program starts, and of no other.
 fn is_first(program: &Program, template: usize) -> bool {
     program.start == Start::One(template) && program.templates[template].single
 }
 
-/// Whether the words of these locks are written only by those that take them, by those that hold
+/// Checks that the words of these locks are written only by those that take them, by those that hold
 /// them and give them back, and before there are other threads.
 pub(crate) fn words(program: &Program, sets: &Locksets, locks: &BTreeSet<i64>) -> Result<(), String> {
     let about = |a: i64, size: i64| locks.iter().any(|&l| l < a + size && a < l + 4);
@@ -386,7 +387,7 @@ pthread_mutex_t m, n; int x, a[4];
         Program::clone(&loaded.query.program)
     }
 
-    fn proved(body: &str) -> Result<usize, String> {
+    fn proved(body: &str) -> Result<Compared, String> {
         let program = program(body);
         check(&program, &locksets(&program))
     }

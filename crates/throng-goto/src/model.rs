@@ -133,8 +133,8 @@ impl Concrete {
         locked(&self.remarks).clone()
     }
 
-    /// Whether no thread of a configuration can move, though some thread waits for others and none
-    /// was stopped by an assumption. `Err`: not everything about it is known.
+    /// Returns whether no thread of a configuration can move, though some thread waits for others
+    /// and none was stopped by an assumption. `Err`: not everything about it is known.
     pub fn is_deadlock(&self, config: &Config) -> Result<bool, Incomplete> {
         let Some(state) = self.memory(config.shared) else { return Ok(false) };
         let starters = u32::from(self.program.starter().is_some());

@@ -142,12 +142,12 @@ impl BinOp {
         }
     }
 
-    /// Whether the result is 0 or 1.
+    /// Returns whether the result is 0 or 1.
     pub fn compares(self) -> bool {
         matches!(self, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le)
     }
 
-    /// Whether the result of an operation on signed integers does not fit.
+    /// Returns whether the result of an operation on signed integers does not fit.
     pub fn overflows(self, a: i64, b: i64, at: Int) -> bool {
         if !at.signed || at.truth {
             return false;
@@ -196,6 +196,10 @@ impl BinOp {
     }
 }
 
+/// C leaves the value of an expression open: division by zero, or a shift that is too far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Undefined;
+
 /// A private computation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
@@ -236,9 +240,32 @@ impl Expr {
         }
     }
 
-    /// Whether it is 0.
+    /// Returns whether it is 0.
     pub fn is_zero(e: Expr) -> Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
+    }
+
+    /// Returns the value, given those of registers and of the number of the thread (`None`). Calls
+    /// `overflow` for each signed operation that overflows. This and [`BinOp::apply`] are the only
+    /// definition of what operators do.
+    pub fn value<S: From<Undefined>>(
+        &self,
+        leaf: &dyn Fn(Option<Reg>) -> Result<i64, S>,
+        overflow: &dyn Fn(),
+    ) -> Result<i64, S> {
+        Ok(match self {
+            Expr::Const(v) => *v,
+            Expr::Reg(r) => leaf(Some(*r))?,
+            Expr::SelfId => leaf(None)?,
+            Expr::Cast(e, to) => to.wrap(e.value(leaf, overflow)?),
+            Expr::Bin(op, a, b, at) => {
+                let (a, b) = (a.value(leaf, overflow)?, b.value(leaf, overflow)?);
+                if op.overflows(a, b, *at) {
+                    overflow();
+                }
+                op.apply(a, b, *at).ok_or(Undefined)?
+            }
+        })
     }
 
     /// Calls `f` on every register in it.
@@ -439,7 +466,7 @@ impl Template {
         self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
     }
 
-    /// Whether a thread can come to an instruction more than once.
+    /// Returns whether a thread can come to an instruction more than once.
     fn repeats(&self, at: usize) -> bool {
         let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
         while let Some(pc) = work.pop() {
@@ -559,7 +586,7 @@ impl Program {
         self.objects.last().map_or(0, |o| o.base + o.init.len())
     }
 
-    /// Whether a thread that the program starts with can create threads in a loop.
+    /// Returns whether a thread that the program starts with can create threads in a loop.
     pub fn creates_without_bound(&self) -> bool {
         matches!(self.start, Start::One(_))
             && self.templates.iter().any(|t| {
@@ -568,8 +595,8 @@ impl Program {
             })
     }
 
-    /// Whether at most one thread ever runs a template: the first, or one that is started at a
-    /// single place to which such a thread comes once.
+    /// Returns whether at most one thread ever runs a template: the first, or one that is started
+    /// at a single place to which such a thread comes once.
     pub fn runs_once(&self, template: usize) -> bool {
         let Start::One(first) = self.start else { return false };
         let mut template = template;
@@ -770,12 +797,14 @@ pub fn writes(i: &Instr) -> Option<Reg> {
     }
 }
 
-/// Where control goes from instruction `pc`.
+/// Returns where control goes from instruction `pc`. A misuse of a lock ends the thread only if
+/// that is asked for.
 pub fn next(code: &[Instr], pc: usize) -> Vec<usize> {
     match &code[pc] {
         Instr::Branch(_, a, b) => vec![*a, *b],
         Instr::Jump(a) => vec![*a],
-        Instr::Fail(..) | Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
+        Instr::Fail(what, _) if *what != Violation::Locks => Vec::new(),
+        Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
         _ => vec![pc + 1],
     }
 }

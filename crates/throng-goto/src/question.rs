@@ -110,8 +110,8 @@ impl Question {
         found
     }
 
-    /// Whether waits for condition variables are modelled with their signals: a thread that waits
-    /// for a signal that never comes is part of a deadlock.
+    /// Returns whether waits for condition variables are modelled with their signals: a thread that
+    /// waits for a signal that never comes is part of a deadlock.
     pub fn exact_waits(&self) -> bool {
         self.no_spurious || self.deadlock
     }

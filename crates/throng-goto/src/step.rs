@@ -9,7 +9,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::program::{
-    Access, DANGLING, Expr, FUNCTION, Instr, Int, Program, Reg, Violation, address, is_private, object_of,
+    Access, DANGLING, Expr, FUNCTION, Instr, Int, Program, Reg, Undefined, Violation, address, is_private,
+    object_of,
 };
 
 /// A byte that was never written: its value is open until it is read.
@@ -76,7 +77,7 @@ pub struct Touch {
 }
 
 impl Touch {
-    /// Whether two accesses of different threads, at the same time, are a data race.
+    /// Returns whether two accesses of different threads, at the same time, are a data race.
     pub fn races(&self, other: &Touch) -> bool {
         (self.writes || other.writes)
             && !(self.atomic && other.atomic)
@@ -228,6 +229,12 @@ enum Stop {
     Violated(Violation, String),
 }
 
+impl From<Undefined> for Stop {
+    fn from(_: Undefined) -> Stop {
+        Stop::Undefined("division by zero, or a shift that is too far".into())
+    }
+}
+
 /// The ways in which `thread` can make its next step: private instructions up to a visible one,
 /// that one, and the private ones after it.
 pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
@@ -354,7 +361,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether another thread could tell when this instruction is executed.
+    /// Returns whether another thread could tell when this instruction is executed.
     fn visible(&self, run: &Run, i: &Instr) -> bool {
         match i {
             Instr::Load(_, a, _) | Instr::Store(a, ..) => {
@@ -478,9 +485,9 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether the next instruction only asks if an open register has a certain value, and nothing
-    /// reads it later: then both answers are possible, whatever its type. Where control goes if it
-    /// has the value and if not; the value, and another one.
+    /// Returns whether the next instruction only asks if an open register has a certain value, and
+    /// nothing reads it later: then both answers are possible, whatever its type. Where control
+    /// goes if it has the value and if not; the value, and another one.
     fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize, i64, i64)> {
         use crate::program::BinOp;
         let t = &self.program.templates[self.thread.template as usize];
@@ -503,102 +510,20 @@ impl Stepper<'_> {
 
     /// Executes one instruction. `Ok(false)`: this way ends.
     fn execute(&mut self, run: &mut Run, instruction: &Instr) -> Result<bool, Stop> {
-        let id = self.thread.id;
-        let t = &self.program.templates[self.thread.template as usize];
-        let strict = self.program.asked.contains(&Violation::Overflow);
-        let overflowed = &self.overflowed;
-        let value = |e: &Expr, run: &Run| {
-            let v = eval(e, &run.registers, id, overflowed).map_err(|stop| match stop {
-                Stop::Undefined(why) if strict => Stop::Violated(Violation::Overflow, why),
-                stop => stop,
-            })?;
-            match strict && overflowed.get() {
-                true => Err(Stop::Violated(Violation::Overflow, "a signed integer overflows".into())),
-                false => Ok(v),
-            }
-        };
         match instruction {
-            Instr::Let(r, e) => {
-                // A copy of an open value that is not read again stays open.
-                if let Expr::Reg(from) = e
-                    && run.registers[*from as usize].is_none()
-                    && t.registers[*from as usize] == t.registers[*r as usize]
-                    && !t.live[run.pc + 1].contains(from)
-                {
-                    run.registers[*r as usize] = None;
-                    run.events.push(Event::Copied(*from, *r));
-                } else {
-                    run.registers[*r as usize] = Some(value(e, run)?);
-                }
-            }
+            Instr::Let(r, e) => self.assign(run, *r, e)?,
             Instr::Any(r) => {
                 run.registers[*r as usize] = None;
                 run.events.push(Event::Opened(run.pc as u32, *r));
             }
             Instr::Load(r, a, at) => {
-                let a = value(a, run)?;
-                let named = matches!(instruction, Instr::Load(_, Expr::Const(_), _));
-                let bytes = self.bytes(run, a, at.size, named)?.to_vec();
-                self.touch(run, a, at.size.into(), false);
-                let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
-                let number = at.size < 8 || at.signed;
-                if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-                    self.missing("an address is used as a number, and only one value of it was tried");
-                }
-                if open && !t.live[run.pc + 1].contains(r) {
-                    // The value is not used.
-                    run.registers[*r as usize] = None;
-                    run.pc += 1;
-                    return Ok(true);
-                }
-                if open {
-                    // Chosen once and for all, so that the next read gives the same.
-                    let (values, all) = values(self.program, *at);
-                    if !all {
-                        self.missing(
-                            "memory that was never written has more values than those that were tried",
-                        );
-                    }
-                    for v in values.into_iter().rev() {
-                        let mut next = run.clone();
-                        // What is known of it stays.
-                        let v = at.wrap(bytes.iter().enumerate().fold(0i64, |all, (k, &b)| {
-                            let byte = if b < OPEN { i64::from(b) } else { v >> (8 * k) & 255 };
-                            all | byte << (8 * k)
-                        }));
-                        self.write(&mut next, a, v, *at, named)?;
-                        next.registers[*r as usize] = Some(v);
-                        next.events.push(Event::Found { at: run.pc as u32, address: a, value: v });
-                        self.note(&mut next, a, *at, v, false);
-                        next.pc += 1;
-                        self.work.push(next);
-                    }
+                if !self.load(run, *r, a, *at)? {
                     return Ok(false);
                 }
-                let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b));
-                run.registers[*r as usize] = Some(at.wrap(v));
-                self.note(run, a, *at, at.wrap(v), false);
             }
-            Instr::Store(a, e, at) => {
-                let (a, v) = (value(a, run)?, value(e, run)?);
-                if at.size == 8 && self.program.is_private(v) && !is_private(a) {
-                    let why = "the address of a private variable is made known to other threads";
-                    return Err(Stop::Undefined(why.into()));
-                }
-                let named = matches!(instruction, Instr::Store(Expr::Const(_), ..));
-                self.write(run, a, v, *at, named)?;
-                if at.size == 8 && !is_private(a) {
-                    self.publish(run, v);
-                }
-                if self.program.holders.any && self.completes_private_address(run, a, at.size) {
-                    let why = "the address of a private variable is made known to other threads";
-                    return Err(Stop::Undefined(why.into()));
-                }
-                self.touch(run, a, at.size.into(), true);
-                self.note(run, a, *at, at.wrap(v), true);
-            }
+            Instr::Store(a, e, at) => self.store(run, a, e, *at)?,
             Instr::Branch(e, yes, no) => {
-                run.pc = if value(e, run)? != 0 { *yes } else { *no };
+                run.pc = if self.value(e, run)? != 0 { *yes } else { *no };
                 return Ok(true);
             }
             Instr::Jump(to) => {
@@ -606,7 +531,8 @@ impl Stepper<'_> {
                 return Ok(true);
             }
             Instr::Assume(e) => {
-                if value(e, run)? == 0 {
+                if self.value(e, run)? == 0 {
+                    let t = &self.program.templates[self.thread.template as usize];
                     self.steps.waits |= t.access[run.pc] == Access::Internal;
                     self.block(run.clone());
                     return Ok(false);
@@ -614,22 +540,9 @@ impl Stepper<'_> {
             }
             Instr::AtomicBegin => run.depth += 1,
             Instr::AtomicEnd => run.depth = run.depth.saturating_sub(1),
-            Instr::Spawn(template, args, r) => {
-                let args = args.iter().map(|e| value(e, run)).collect::<Result<Vec<_>, _>>()?;
-                if args.iter().any(|&v| self.program.is_private(v)) {
-                    let why = "the address of a private variable is made known to other threads";
-                    return Err(Stop::Undefined(why.into()));
-                }
-                args.iter().for_each(|&v| self.publish(run, v));
-                let number = run.memory.ended.len() as u32;
-                if self.program.numbered {
-                    Arc::make_mut(&mut run.memory).ended.push(None);
-                }
-                run.started.push(start(self.program, *template, &args, number));
-                run.registers[*r as usize] = Some(i64::from(number));
-            }
+            Instr::Spawn(template, args, r) => self.spawn(run, *template, args, *r)?,
             Instr::Join(e, r) => {
-                let number = value(e, run)?;
+                let number = self.value(e, run)?;
                 let ended = usize::try_from(number).ok().and_then(|n| run.memory.ended.get(n));
                 match ended {
                     None => return Err(Stop::Undefined("a thread is joined that was not created".into())),
@@ -641,52 +554,34 @@ impl Stepper<'_> {
                 }
             }
             Instr::Alloc(r, size) => {
-                let size = value(size, run)?;
-                let length = |s: &Slot| if let Slot::Used(o, _) = s { o.len() + 1 } else { 0 };
-                let used: usize = run.memory.heap.iter().map(length).sum();
-                let room = usize::try_from(size).ok().filter(|s| s.saturating_add(used) <= MOST_ALLOCATED);
-                let Some(size) = room else {
-                    return Err(Stop::Undefined("more memory is allocated than is modelled".into()));
-                };
+                let size = self.allocated_size(run, size)?;
                 return Ok(self.allocate(run, *r, size));
             }
             Instr::Free(e) => {
-                let a = value(e, run)?;
+                let a = self.value(e, run)?;
                 self.free(run, a)?;
             }
             Instr::Begins(a, size) => self.begins(run, *a, *size as usize),
             Instr::Ends(list) => list.iter().for_each(|&(a, size)| self.ends(run, a, size as usize)),
             Instr::Pointer(using) => {
                 let mut operands = Vec::new();
-                using.operands(&mut |e| operands.push(value(e, run)));
+                using.operands(&mut |e| operands.push(self.value(e, run)));
                 let objects =
                     operands.into_iter().map(|v| v.map(object_of)).collect::<Result<Vec<_>, _>>()?;
                 self.pointer(using, &objects)?;
             }
-            Instr::Fail(Violation::Locks, why) if !self.program.asked.contains(&Violation::Locks) => {
-                let line = self.program.origin(self.thread.template as usize, run.pc).line;
-                self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
-            }
+            Instr::Fail(Violation::Locks, why) => self.misuse(run, why)?,
             Instr::Fail(what, why) => return Err(Stop::Violated(*what, why.clone())),
             Instr::Acquire(e) => {
-                let a = value(e, run)?;
+                let a = self.value(e, run)?;
                 let at = run.held.partition_point(|&h| h < a);
                 run.held.insert(at, a);
             }
             Instr::Release(e) => {
-                let a = value(e, run)?;
+                let a = self.value(e, run)?;
                 match run.held.binary_search(&a) {
-                    Ok(at) => {
-                        run.held.remove(at);
-                    }
-                    Err(_) => {
-                        let why = "a lock is released that the thread does not hold";
-                        if self.program.asked.contains(&Violation::Locks) {
-                            return Err(Stop::Violated(Violation::Locks, why.into()));
-                        }
-                        let line = self.program.origin(self.thread.template as usize, run.pc).line;
-                        self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
-                    }
+                    Ok(at) => _ = run.held.remove(at),
+                    Err(_) => self.misuse(run, "a lock is released that the thread does not hold")?,
                 }
             }
             Instr::Unmodelled(why) => return Err(Stop::Undefined(why.clone())),
@@ -695,21 +590,154 @@ impl Stepper<'_> {
                 return Ok(false);
             }
             Instr::End(e) => {
-                if self.program.numbered {
-                    let v = if self.program.results { value(e, run)? } else { 0 };
-                    // Private variables end with their thread.
-                    let v = if self.program.is_private(v) { address(DANGLING, 0) } else { v };
-                    self.publish(run, v);
-                    // No step can tell that a thread has not ended, so this needs no step of its
-                    // own.
-                    Arc::make_mut(&mut run.memory).ended[id as usize] = Some(v);
-                }
-                self.leave(run.clone(), false);
+                self.end(run, e)?;
                 return Ok(false);
             }
         }
         run.pc += 1;
         Ok(true)
+    }
+
+    /// Returns the value of an expression; where overflows are asked for, one is a violation.
+    fn value(&self, e: &Expr, run: &Run) -> Result<i64, Stop> {
+        let strict = self.program.asked.contains(&Violation::Overflow);
+        let v = eval(e, &run.registers, self.thread.id, &self.overflowed).map_err(|stop| match stop {
+            Stop::Undefined(why) if strict => Stop::Violated(Violation::Overflow, why),
+            stop => stop,
+        })?;
+        match strict && self.overflowed.get() {
+            true => Err(Stop::Violated(Violation::Overflow, "a signed integer overflows".into())),
+            false => Ok(v),
+        }
+    }
+
+    /// Returns whether the register may be read after the current instruction.
+    fn is_read_later(&self, run: &Run, r: Reg) -> bool {
+        self.program.templates[self.thread.template as usize].live[run.pc + 1].contains(&r)
+    }
+
+    fn assign(&mut self, run: &mut Run, r: Reg, e: &Expr) -> Result<(), Stop> {
+        let types = &self.program.templates[self.thread.template as usize].registers;
+        // A copy of an open value that is not read again stays open.
+        if let Expr::Reg(from) = e
+            && run.registers[*from as usize].is_none()
+            && types[*from as usize] == types[r as usize]
+            && !self.is_read_later(run, *from)
+        {
+            run.registers[r as usize] = None;
+            run.events.push(Event::Copied(*from, r));
+        } else {
+            run.registers[r as usize] = Some(self.value(e, run)?);
+        }
+        Ok(())
+    }
+
+    /// Reads memory. `Ok(false)`: this way goes on with each value that we try.
+    fn load(&mut self, run: &mut Run, r: Reg, address: &Expr, at: Int) -> Result<bool, Stop> {
+        let a = self.value(address, run)?;
+        let named = matches!(address, Expr::Const(_));
+        let bytes = self.bytes(run, a, at.size, named)?.to_vec();
+        self.touch(run, a, at.size.into(), false);
+        let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
+        let number = at.size < 8 || at.signed;
+        if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
+            self.missing("an address is used as a number, and only one value of it was tried");
+        }
+        if open && !self.is_read_later(run, r) {
+            run.registers[r as usize] = None;
+            return Ok(true);
+        }
+        if !open {
+            let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));
+            run.registers[r as usize] = Some(v);
+            self.note(run, a, at, v, false);
+            return Ok(true);
+        }
+        // Chosen once and for all, so that the next read gives the same.
+        let (values, all) = values(self.program, at);
+        if !all {
+            self.missing("memory that was never written has more values than those that were tried");
+        }
+        for v in values.into_iter().rev() {
+            let mut next = run.clone();
+            // What is known of it stays.
+            let v = at.wrap(bytes.iter().enumerate().fold(0i64, |all, (k, &b)| {
+                let byte = if b < OPEN { i64::from(b) } else { v >> (8 * k) & 255 };
+                all | byte << (8 * k)
+            }));
+            self.write(&mut next, a, v, at, named)?;
+            next.registers[r as usize] = Some(v);
+            next.events.push(Event::Found { at: run.pc as u32, address: a, value: v });
+            self.note(&mut next, a, at, v, false);
+            next.pc += 1;
+            self.work.push(next);
+        }
+        Ok(false)
+    }
+
+    fn store(&mut self, run: &mut Run, address: &Expr, e: &Expr, at: Int) -> Result<(), Stop> {
+        let (a, v) = (self.value(address, run)?, self.value(e, run)?);
+        if at.size == 8 && self.program.is_private(v) && !is_private(a) {
+            return Err(escapes());
+        }
+        self.write(run, a, v, at, matches!(address, Expr::Const(_)))?;
+        if at.size == 8 && !is_private(a) {
+            self.publish(run, v);
+        }
+        if self.program.holders.any && self.completes_private_address(run, a, at.size) {
+            return Err(escapes());
+        }
+        self.touch(run, a, at.size.into(), true);
+        self.note(run, a, at, at.wrap(v), true);
+        Ok(())
+    }
+
+    fn spawn(&mut self, run: &mut Run, template: usize, args: &[Expr], r: Reg) -> Result<(), Stop> {
+        let args = args.iter().map(|e| self.value(e, run)).collect::<Result<Vec<_>, _>>()?;
+        if args.iter().any(|&v| self.program.is_private(v)) {
+            return Err(escapes());
+        }
+        args.iter().for_each(|&v| self.publish(run, v));
+        let number = run.memory.ended.len() as u32;
+        if self.program.numbered {
+            Arc::make_mut(&mut run.memory).ended.push(None);
+        }
+        run.started.push(start(self.program, template, &args, number));
+        run.registers[r as usize] = Some(i64::from(number));
+        Ok(())
+    }
+
+    /// Returns how many bytes are allocated.
+    fn allocated_size(&self, run: &Run, size: &Expr) -> Result<usize, Stop> {
+        let size = self.value(size, run)?;
+        let length = |s: &Slot| if let Slot::Used(o, _) = s { o.len() + 1 } else { 0 };
+        let used: usize = run.memory.heap.iter().map(length).sum();
+        let room = usize::try_from(size).ok().filter(|s| s.saturating_add(used) <= MOST_ALLOCATED);
+        room.ok_or_else(|| Stop::Undefined("more memory is allocated than is modelled".into()))
+    }
+
+    /// Notes that a lock is misused, or stops if that is asked for.
+    fn misuse(&mut self, run: &Run, why: &str) -> Result<(), Stop> {
+        if self.program.asked.contains(&Violation::Locks) {
+            return Err(Stop::Violated(Violation::Locks, why.into()));
+        }
+        let line = self.program.origin(self.thread.template as usize, run.pc).line;
+        self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
+        Ok(())
+    }
+
+    /// Ends the thread with a result.
+    fn end(&mut self, run: &mut Run, result: &Expr) -> Result<(), Stop> {
+        if self.program.numbered {
+            let v = if self.program.results { self.value(result, run)? } else { 0 };
+            // Private variables end with their thread.
+            let v = if self.program.is_private(v) { address(DANGLING, 0) } else { v };
+            self.publish(run, v);
+            // No step can tell that a thread has not ended, so this needs no step of its own.
+            Arc::make_mut(&mut run.memory).ended[self.thread.id as usize] = Some(v);
+        }
+        self.leave(run.clone(), false);
+        Ok(())
     }
 
     /// Notes an access, for people and for replays.
@@ -733,23 +761,18 @@ impl Stepper<'_> {
     }
 }
 
-/// The value of an expression. Whether some signed operation in it overflowed is noted.
+/// What other threads learn about is not private any more, which is not modelled.
+fn escapes() -> Stop {
+    Stop::Undefined("the address of a private variable is made known to other threads".into())
+}
+
+/// Returns the value of an expression, and notes whether some signed operation in it overflowed.
 fn eval(e: &Expr, registers: &[Option<i64>], id: u32, overflowed: &Cell<bool>) -> Result<i64, Stop> {
-    Ok(match e {
-        Expr::Const(v) => *v,
-        Expr::Reg(r) => registers[*r as usize].ok_or(Stop::Open(*r))?,
-        Expr::Cast(e, to) => to.wrap(eval(e, registers, id, overflowed)?),
-        Expr::Bin(op, a, b, at) => {
-            let a = eval(a, registers, id, overflowed)?;
-            let b = eval(b, registers, id, overflowed)?;
-            if op.overflows(a, b, *at) {
-                overflowed.set(true);
-            }
-            op.apply(a, b, *at)
-                .ok_or_else(|| Stop::Undefined("division by zero, or a shift that is too far".into()))?
-        }
-        Expr::SelfId => i64::from(id),
-    })
+    let leaf = |r: Option<Reg>| match r {
+        Some(r) => registers[r as usize].ok_or(Stop::Open(r)),
+        None => Ok(i64::from(id)),
+    };
+    e.value(&leaf, &|| overflowed.set(true))
 }
 
 /// The values to try for an open one, and whether these are all.

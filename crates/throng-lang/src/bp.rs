@@ -54,18 +54,31 @@ pub fn read(text: &str, options: &Options) -> (Option<Jit>, Vec<Diagnostic>) {
 
 /// Like [`read`], but returns no model once the patience is over.
 pub fn read_within(text: &str, options: &Options, patience: &Patience) -> (Option<Jit>, Vec<Diagnostic>) {
-    // Asked after each pass over all statements, of about eight characters each.
-    let failed = |found: &[Diagnostic]| {
-        found.iter().any(Diagnostic::is_error) || patience.is_over_after(text.len() / 8)
-    };
     let (tree, mut diagnostics) = parser::parse_within(text, patience);
-    if failed(&diagnostics) {
+    if failed(&diagnostics, text, patience) {
         return (None, diagnostics);
     }
-    let (resolved, more) = resolve_tree(&tree, text);
+    let (model, more) = of_tree(tree, text, options, patience);
     diagnostics.extend(more);
     diagnostics.dedup();
-    if failed(&diagnostics) {
+    (model, diagnostics)
+}
+
+/// Returns whether reading stops: after each pass over all statements, which have some eight
+/// characters or more.
+fn failed(found: &[Diagnostic], text: &str, patience: &Patience) -> bool {
+    found.iter().any(Diagnostic::is_error) || patience.is_over_after(text.len() / 8)
+}
+
+/// Returns the model of a tree, with spans into `text`.
+pub(crate) fn of_tree(
+    tree: ast::Program,
+    text: &str,
+    options: &Options,
+    patience: &Patience,
+) -> (Option<Jit>, Vec<Diagnostic>) {
+    let (resolved, mut diagnostics) = resolve_tree(&tree, text);
+    if failed(&diagnostics, text, patience) {
         return (None, diagnostics);
     }
     let program = inline::inline(&resolved, text, options.exact_copies)
@@ -100,7 +113,13 @@ pub fn resolved(text: &str) -> Option<function::Resolved> {
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let (resolved, diagnostics) = resolve_tree(&tree, text);
+    resolved_tree(&tree, text)
+}
+
+/// Returns the functions of a tree with their names resolved; `None` if there is an error. Spans
+/// are into `text`.
+pub fn resolved_tree(tree: &ast::Program, text: &str) -> Option<function::Resolved> {
+    let (resolved, diagnostics) = resolve_tree(tree, text);
     (!diagnostics.iter().any(Diagnostic::is_error)).then_some(resolved)
 }
 

@@ -39,7 +39,7 @@ pub enum Format {
     Spec,
     /// Petri net in XML: `.pnml`.
     Pnml,
-    /// C, before or after the preprocessor: `.c`, `.i`. Another crate reads it.
+    /// C, before or after preprocessing: `.c`, `.i`. Another crate reads it.
     C,
 }
 
@@ -197,6 +197,25 @@ pub fn load_within(path: &Path, reading: &Reading, limits: &Limits) -> Result<Lo
 /// Reads a text.
 pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
     read_patiently(source, format, reading, &Patience::default())
+}
+
+/// Returns the input that a tree is, as if its text had been read. The span of a statement is its
+/// number, and stands for a line of its own: the text has that many lines, and nothing on them.
+pub fn of_tree(
+    name: &str,
+    tree: bp::ast::Program,
+    statements: u32,
+    reading: &Reading,
+) -> Result<Loaded, Rejected> {
+    let source = Arc::new(Source::new(name, "\n".repeat(statements as usize)));
+    let (program, diagnostics) = bp::of_tree(tree, &source.text, &reading.options(), &Patience::default());
+    match program {
+        Some(program) if !diagnostics.iter().any(Diagnostic::is_error) => {
+            let input = Input::Program(Arc::new(program));
+            Ok(Loaded { source, format: Format::Bp, input, warnings: diagnostics })
+        }
+        _ => Err(Rejected { source, diagnostics }),
+    }
 }
 
 fn read_patiently(

@@ -1,14 +1,14 @@
-//! Properties about where threads are, whatever language the input is written in: sets of places,
-//! how many threads may be there, conditions on what a thread sees.
+//! Properties about the places of threads, for every input language: sets of places, numbers of
+//! threads there, conditions on the variables that a thread sees.
 //!
-//! All of them are the same question: can distinct threads be there at once, each matching a
-//! [`Pattern`]? `READ,WRITE` asks for two, a bound of `L=2` for three at `L`. What a place is and
-//! what a condition means, the input says.
+//! All of them are the same question: can distinct threads occur at once, each of which matches a
+//! [`Pattern`]? `READ,WRITE` asks for two, a bound of `L=2` for three at `L`. The input language
+//! defines places and conditions.
 
 use crate::source::{Diagnostic, Span};
 pub use throng_model::property::{Part, Pattern, Property, Together};
 
-/// The largest number of threads that a bound may allow.
+/// Maximum number of threads that a bound may allow.
 const MOST_THREADS: u32 = 100;
 
 impl From<&Part> for Span {
@@ -18,8 +18,8 @@ impl From<&Part> for Span {
     }
 }
 
-/// There is no such place.
-pub fn nowhere(place: &Part) -> Diagnostic {
+/// Returns the error that there is no such place.
+pub fn no_such_place(place: &Part) -> Diagnostic {
     let message = format!("`{}` is neither a label nor a line with a statement", place.text);
     Diagnostic::error("E606", place.into(), message)
 }
@@ -28,8 +28,8 @@ fn wrong(part: &Part, message: String, hint: &str) -> Diagnostic {
     Diagnostic::error("E614", part.into(), message).hint(hint)
 }
 
-/// `L`: no two threads at L. `A|B`: no two in these places. `A|B, C`: no thread in A or B while
-/// another is in C. Spans of diagnostics are into `text`.
+/// Parses a mutual exclusion. `L`: no two threads at L. `A|B`: no two at these places. `A|B, C`: no
+/// thread at A or B while another is at C. Spans of diagnostics are into `text`.
 pub fn mutex(text: &str) -> Result<Property, Diagnostic> {
     let hint =
         "write `L`, `A|B` (no two threads in these places) or `A, B` (no thread at A while another is at B)";
@@ -46,8 +46,8 @@ pub fn mutex(text: &str) -> Result<Property, Diagnostic> {
     Ok(Property::Mutex(Together { text: text.into(), threads, outside_atomic: true }))
 }
 
-/// `L=2`, `A|B=3`: at most so many threads in these places. Spans of diagnostics are into
-/// `text`.
+/// Parses `L=2` or `A|B=3`: at most this many threads at these places. Spans of diagnostics are
+/// into `text`.
 pub fn at_most(text: &str) -> Result<Property, Diagnostic> {
     let hint = "write `L=2` or `A|B=3`: places, and how many threads may be there at once";
     let Some((before, number)) = text.rsplit_once('=') else {
@@ -66,8 +66,8 @@ pub fn at_most(text: &str) -> Result<Property, Diagnostic> {
     Ok(Property::AtMost(Together { text: text.into(), threads, outside_atomic: true }))
 }
 
-/// `L & x, M & !y`: threads, each at a place where a condition holds. Spans of diagnostics are
-/// into `text`.
+/// Parses `L & x, M & !y`: threads, each at a place where a condition holds. Spans of diagnostics
+/// are into `text`.
 pub fn never(text: &str) -> Result<Property, Diagnostic> {
     let hint =
         "write `L & x, M & !y`: for each thread a label or a line, `&`, and a condition on what it sees";
@@ -90,7 +90,7 @@ pub fn never(text: &str) -> Result<Property, Diagnostic> {
     Ok(Property::Never(Together { text: text.into(), threads, outside_atomic: false }))
 }
 
-/// `L`, `L|M` or `wait`: one thread, at one of these places. Spans of diagnostics are into
+/// Parses `L`, `L|M` or `wait`: one thread, at one of these places. Spans of diagnostics are into
 /// `text`.
 pub fn stuck(text: &str) -> Result<Property, Diagnostic> {
     let hint = "write `L`, `L|M` for one of several places, or `wait` for every `wait` of the program";
@@ -98,7 +98,7 @@ pub fn stuck(text: &str) -> Result<Property, Diagnostic> {
     Ok(Property::Stuck(Together { text: text.into(), threads, outside_atomic: false }))
 }
 
-/// `A|B`
+/// Parses `A|B`.
 fn places(part: &Part, hint: &str) -> Result<Vec<Part>, Diagnostic> {
     let found = split(&part.text, part.start, '|');
     match found.iter().find(|p| p.text.is_empty()) {
@@ -107,7 +107,7 @@ fn places(part: &Part, hint: &str) -> Result<Vec<Part>, Diagnostic> {
     }
 }
 
-/// The parts between these signs, outside of parentheses and brackets.
+/// Returns the parts between these signs, outside of parentheses and brackets.
 fn split(text: &str, start: usize, sign: char) -> Vec<Part> {
     let (mut found, mut depth, mut from) = (Vec::new(), 0i32, 0);
     for (i, c) in text.char_indices() {
@@ -125,16 +125,16 @@ fn split(text: &str, start: usize, sign: char) -> Vec<Part> {
     found
 }
 
-/// A question that an input asks itself, in a comment line `//@ WORD VALUE`.
+/// A question in the input itself, in a comment line `//@ WORD VALUE`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Annotation {
-    /// What is asked for: `mutex`, `initial`.
+    /// The kind of question: `mutex`, `initial`.
     pub word: Part,
     /// The rest of the line.
     pub value: Part,
 }
 
-/// The questions in the comments of a text: lines that begin with `//@`, but not inside `/* … */`.
+/// Returns the annotations of a text: lines that begin with `//@`, but not inside `/* … */`.
 pub fn annotations(text: &str) -> Vec<Annotation> {
     if !text.contains("//@") {
         return Vec::new();
@@ -157,7 +157,7 @@ pub fn annotations(text: &str) -> Vec<Annotation> {
     found
 }
 
-/// Whether the end of a line is inside a comment `/* … */`, given whether its beginning is.
+/// Returns whether the end of a line is inside a comment `/* … */`, given whether its beginning is.
 fn ends_inside(line: &str, mut inside: bool) -> bool {
     let mut rest = line;
     loop {

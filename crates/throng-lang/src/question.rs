@@ -1,8 +1,8 @@
-//! From what a user asks for to a [`Problem`]: where to start, what must not happen, for how many
-//! threads.
+//! From a user's question to a [`Problem`]: the initial configurations, the targets, and the bound
+//! on threads.
 //!
-//! What can be asked depends on the input: labels and assertions belong to programs, `s|l,l` to
-//! systems. What does not fit is refused here, with its text underlined like any other input.
+//! The possible questions depend on the input: labels and assertions belong to programs, `s|l,l` to
+//! systems. Other questions are refused here, with their text underlined like any other input.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,72 +18,74 @@ use crate::vocabulary::Vocabulary;
 use throng_model::Model;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 
-/// What the user asks for; everything left open has a default.
+/// A question about an input; everything left open has a default.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// Where to start: `K` or `any` for programs, `s|l,l/u,u` for systems.
+    /// The initial configuration: `K` or `any` for programs, `s|l,l/u,u` for systems.
     pub initial: Option<String>,
     /// The bound on threads.
     pub threads: Option<u32>,
-    /// What is asked of programs in a source language only.
+    /// The part of the question that is for programs in a source language only.
     pub code: CodeQuestion,
-    /// What must not be reached: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0`
+    /// Targets: configurations `s|l,l`; of programs, thread states `x=1 | L: a=0`
     /// ([`crate::bp::thread_state`]).
     pub targets: Vec<String>,
     /// A file with targets.
     pub prop: Option<PathBuf>,
     /// Labels that no thread may reach.
     pub error_labels: Vec<String>,
-    /// Places that no two threads may be at, see [`property::mutex`].
+    /// Places at which no two threads may be, see [`property::mutex`].
     pub mutex: Vec<String>,
-    /// Places, and how many threads may be there, see [`property::at_most`].
+    /// Places, and the maximum number of threads there, see [`property::at_most`].
     pub at_most: Vec<String>,
-    /// Threads that must not be there at once, see [`property::never`].
+    /// Combinations of threads that must not occur, see [`property::never`].
     pub never: Vec<String>,
-    /// Shared variables that no two threads may be about to access, one of them to write.
+    /// Shared variables that must have no data race: two threads about to access one, one of them
+    /// to write.
     pub races: Vec<String>,
-    /// No configuration may be reached in which no thread can move although some thread has not
-    /// ended.
+    /// True if there must be no deadlock: a configuration in which no thread can move although some
+    /// thread has not ended.
     pub deadlock: bool,
     /// Places at which no thread may be stuck, see [`property::stuck`].
     pub stuck: Vec<String>,
     /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
-    /// Whether it is fine to have no property at all (simulation, translation).
+    /// True if a question without any property is accepted (simulation, translation).
     pub may_lack_target: bool,
-    /// How messages name the parts of a question.
+    /// The names of the parts of a question in messages.
     pub vocabulary: &'static Vocabulary,
 }
 
-/// What is asked of programs in a source language such as C only. Assertions are asked for, unless
-/// another kind of failure is.
+/// The part of a question that is for programs in a source language such as C only. The default is
+/// that assertions hold, unless another property is given.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CodeQuestion {
     /// Functions that any number of threads call, instead of one thread in `main`.
     pub entries: Vec<String>,
-    /// Two threads access the same memory at the same time, one of them writing, not both
-    /// atomically.
+    /// True if there must be no data race: two threads access the same memory at the same time, one
+    /// of them writing, not both atomically.
     pub data_race: bool,
-    /// A computation with signed integers overflows, divides by zero or shifts too far.
+    /// True if no computation with signed integers may overflow, divide by zero or shift too far.
     pub overflow: bool,
-    /// A lock is released by a thread that does not hold it, or destroyed while it is held.
+    /// True if no lock may be released by a thread that does not hold it, or destroyed while it is
+    /// held.
     pub locks: bool,
-    /// Memory is accessed where no object is, after it was freed, or freed twice.
+    /// True if no memory may be accessed outside objects or after it was freed, or freed twice.
     pub memory_safety: bool,
-    /// An assertion, also where another kind is asked for.
+    /// True if assertions must hold in addition to another property.
     pub assertions: bool,
-    /// A property file of SV-COMP, which asks one thing only.
+    /// A property file of SV-COMP, with a single property.
     pub property: Option<PathBuf>,
-    /// Waits for condition variables end with a signal only.
+    /// True if a wait for a condition variable only ends by a signal.
     pub no_spurious: bool,
-    /// Statements without calls, and conditions, are one step.
+    /// True if statements without calls, and conditions, are one step.
     pub whole_statements: bool,
-    /// Sequential consistency is asked about, whatever memory orders the program names.
+    /// True if sequential consistency is assumed, regardless of the memory orders in the program.
     pub sequential: bool,
 }
 
 impl CodeQuestion {
-    /// Returns the name of something that is asked, which is not for inputs of other kinds.
+    /// Returns the name of the first setting that is given, as these do not apply to other inputs.
     fn first(&self, vocabulary: &Vocabulary) -> Option<&'static str> {
         let given = [
             (!self.entries.is_empty(), vocabulary.entry),
@@ -101,11 +103,11 @@ impl CodeQuestion {
     }
 }
 
-/// A diagnostic together with the text that it points into: the input, an option, or a file that an
-/// option names.
+/// A diagnostic with the text that it points into: the input, an option, or a file that an option
+/// names.
 #[derive(Clone, Debug)]
 pub struct SourceDiagnostic {
-    /// What the message points into.
+    /// The text that the message points into.
     pub source: Arc<Source>,
     /// The message.
     pub diagnostic: Diagnostic,
@@ -117,7 +119,7 @@ pub struct PosedProblem {
     pub problem: Problem,
     /// Warnings about options and property files.
     pub warnings: Vec<SourceDiagnostic>,
-    /// Properties that cannot be asked here, and why: nothing will be known about them.
+    /// Properties that are not supported, and why; they get no answer.
     pub left_out: Vec<(String, String)>,
 }
 
@@ -126,7 +128,7 @@ impl SourceDiagnostic {
         SourceDiagnostic { source: source.clone(), diagnostic }
     }
 
-    /// An error that underlines the whole value of an option.
+    /// Returns an error that underlines the whole value of an option.
     pub fn about_option(
         name: &str,
         value: &str,
@@ -137,13 +139,13 @@ impl SourceDiagnostic {
         wrong(name, value, code, message, hint)
     }
 
-    /// About the value of an option.
+    /// Creates a diagnostic about the value of an option.
     fn option(name: &str, value: &str, diagnostic: Diagnostic) -> SourceDiagnostic {
         SourceDiagnostic { source: Arc::new(Source::new(name, value)), diagnostic }
     }
 }
 
-/// An error that underlines the whole value of an option.
+/// Returns an error that underlines the whole value of an option.
 fn wrong(
     name: &str,
     value: &str,
@@ -157,8 +159,8 @@ fn wrong(
 }
 
 impl Question {
-    /// How to read a program that is asked this: where values of threads' variables are asked for,
-    /// none may be forgotten.
+    /// Returns the options for reading a program with this question: where it mentions values of
+    /// threads' variables, none may be forgotten.
     pub fn reading(&self, reading: Reading) -> Reading {
         let condition = |text: &String| {
             property::never(text).is_ok_and(|p| p.together().is_some_and(Together::has_conditions))
@@ -167,8 +169,9 @@ impl Question {
         Reading { exact_copies: reading.exact_copies || of_threads, ..reading }
     }
 
-    /// This question and what the input asks itself, in comments `//@ mutex L`: properties are
-    /// added, a start or a bound only where this question leaves it open.
+    /// Returns this question with the annotations of the input, in comments `//@ mutex L`:
+    /// properties are added, initial configurations or a bound only where this question leaves them
+    /// open.
     pub fn with_annotations(&self, loaded: &Loaded) -> Result<Question, Vec<SourceDiagnostic>> {
         let (mut question, mut diagnostics) = (self.clone(), Vec::new());
         let Input::Program(_) = loaded.input else { return Ok(question) };
@@ -216,7 +219,7 @@ impl Question {
                     continue;
                 }
                 other => {
-                    wrong(&word, format!("`//@ {other}` is no question"));
+                    wrong(&word, format!("`//@ {other}` is not a question"));
                     continue;
                 }
             };
@@ -229,8 +232,8 @@ impl Question {
         if diagnostics.is_empty() { Ok(question) } else { Err(diagnostics) }
     }
 
-    /// The problem, or all that is wrong with the question. `path` is where the input came from: a
-    /// property file of the same name may lie beside it.
+    /// Returns the problem, or all errors in the question. `path` is the path of the input, which
+    /// may have a property file of the same name beside it.
     pub fn pose(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let all = self.with_annotations(loaded)?;
         let complain = |list: Vec<SourceDiagnostic>| in_place(list, loaded, self.vocabulary);
@@ -270,7 +273,7 @@ impl Question {
         wrong(option, option, "E602", message, None)
     }
 
-    /// Options that say nothing about this kind of input.
+    /// Reports options that do not apply to this kind of input.
     fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
         let Vocabulary { target, prop, error_label, mutex, at_most, never, race, stuck, invariant, .. } =
@@ -367,8 +370,8 @@ impl Question {
         })
     }
 
-    /// How many threads a program starts with: `None` is any number. By default one if the program
-    /// has `start_thread` anywhere: it was written to start its threads itself.
+    /// Returns the number of threads with which a program starts; `None` is any number. The default
+    /// is one if the program has `start_thread` anywhere: it starts its threads itself.
     fn initial_threads(&self, program: &Jit) -> Result<Option<u32>, SourceDiagnostic> {
         let Some(text) = &self.initial else {
             return Ok(program.tree().starts_threads().then_some(1));
@@ -388,8 +391,8 @@ impl Question {
         }
     }
 
-    /// The assertions and what else was asked for. A program that cannot reach an assertion is
-    /// safe, but that deserves a warning.
+    /// Returns the assertions and the other targets of a program. A program that cannot reach an
+    /// assertion is safe, but gets a warning.
     fn program_targets(
         &self,
         program: &Jit,
@@ -495,8 +498,8 @@ impl Question {
         }
     }
 
-    /// The property file that [`Question::pose`] reads, if it does: the one that was named, else
-    /// the one beside the input at `path`.
+    /// Returns the property file that [`Question::pose`] reads, if it reads one: the given one,
+    /// else the one beside the input at `path`.
     pub fn property_file(&self, loaded: &Loaded, path: &Path) -> Option<PathBuf> {
         let Input::System(_) = loaded.input else { return None };
         self.prop.clone().or_else(|| {
@@ -506,8 +509,8 @@ impl Question {
         })
     }
 
-    /// What was asked for; else what the property file beside the input says; else the input
-    /// itself.
+    /// Returns the targets of the question, or else of the property file beside the input, or else
+    /// of the input itself.
     fn system_targets(
         &self,
         system: &System,
@@ -564,7 +567,7 @@ impl Question {
     }
 }
 
-/// Where a property file of the same name would be.
+/// Returns the path of a property file with the input's name.
 fn beside(loaded: &Loaded, path: &Path) -> PathBuf {
     path.with_extension(if loaded.format == Format::Pnml { "xml" } else { "prop" })
 }
@@ -577,7 +580,7 @@ fn nothing_asserted(names: &Vocabulary) -> Diagnostic {
     ))
 }
 
-/// Errors about what the input asks itself point there.
+/// Lets errors about annotations point into the input.
 fn in_place(list: Vec<SourceDiagnostic>, loaded: &Loaded, names: &Vocabulary) -> Vec<SourceDiagnostic> {
     let asked = annotations(&loaded.source.text);
     let option = |a: &Annotation| match a.word.text.as_str() {
@@ -612,7 +615,7 @@ fn unreachable(label: &str) -> Diagnostic {
     Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W610", message) }
 }
 
-/// The targets of a property file, and warnings about it.
+/// Reads the targets of a property file, and returns warnings about it.
 fn read_properties(
     file: &Path,
     system: &System,
@@ -645,8 +648,8 @@ fn read_properties(
     if refused { Err(diagnostics) } else { Ok((targets, diagnostics)) }
 }
 
-/// The targets of a property file of the model-checking contest; formulas that do not ask what can
-/// be reached are left out with a warning.
+/// Reads the targets of a property file of the model-checking contest; formulas that are not about
+/// reachability are omitted with a warning.
 fn contest_properties(
     text: &str,
     system: &System,

@@ -11,7 +11,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 /// A named text. Offsets in spans are bytes into `text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What to call it in messages: a path, or `<stdin>`.
+    /// Its name in messages: a path, or `<stdin>`.
     pub name: String,
     /// The text itself. Bytes that are not UTF-8 were replaced when it was read (comments may hold
     /// anything).
@@ -88,7 +88,7 @@ impl Span {
     }
 }
 
-/// How serious a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The input cannot be used.
@@ -106,11 +106,11 @@ pub struct Diagnostic {
     /// thread-transition systems, E4xx nets, E5xx PNML and properties, E6xx the question asked
     /// (targets, initial configuration), E7xx files, E8xx C; warnings have W and the same hundreds.
     pub code: &'static str,
-    /// What is wrong, in one sentence without a full stop.
+    /// The error, in one sentence without a full stop.
     pub message: String,
     /// The place; `None` if the message is about the whole input.
     pub span: Option<Span>,
-    /// What to write under the underlined text, e.g. "expected `;`".
+    /// The text under the underlined passage, e.g. "expected `;`".
     pub label: String,
     /// A suggestion.
     pub hint: Option<String>,

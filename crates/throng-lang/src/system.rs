@@ -1,4 +1,4 @@
-//! What the readers of explicit systems return, and how they collect their diagnostics.
+//! The results of readers of explicit systems, and the collection of their diagnostics.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct System {
     pub initial_text: String,
     /// The targets, which must not be reached; empty if the file names none.
     pub targets: Vec<Target>,
-    /// What kind of file it came from.
+    /// The kind of its file.
     pub kind: Kind,
     /// Local states of which exactly one has a thread, and only one, wherever the system starts: a
     /// variable of a net that is 0 or 1, and its complement.

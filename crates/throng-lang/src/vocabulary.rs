@@ -1,5 +1,5 @@
-//! How messages name what a user can set. The library names its own methods and types; a program
-//! with options of its own names those.
+//! The names of settings in messages. The library uses its own methods and types; a program with
+//! options of its own uses those.
 
 /// The names that messages use. The default is [`Vocabulary::LIBRARY`].
 ///
@@ -11,7 +11,7 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vocabulary {
-    /// Where to start.
+    /// The initial configuration.
     pub initial: &'static str,
     /// The bound on threads.
     pub threads: &'static str,
@@ -21,35 +21,35 @@ pub struct Vocabulary {
     pub prop: &'static str,
     /// Labels that no thread may reach.
     pub error_label: &'static str,
-    /// Labels that no two threads may be at.
+    /// Places at which no two threads may be.
     pub mutex: &'static str,
-    /// Places that at most so many threads may be at.
+    /// Places with a maximum number of threads.
     pub at_most: &'static str,
-    /// Threads that must not be there at once.
+    /// Combinations of threads that must not occur.
     pub never: &'static str,
-    /// Variables that no two threads may be about to access, one to write.
+    /// Variables that must have no data race.
     pub race: &'static str,
-    /// That no two accesses to the same memory race.
+    /// Freedom from races on the same memory.
     pub data_race: &'static str,
-    /// That no computation overflows.
+    /// Freedom from overflow.
     pub overflow: &'static str,
-    /// That no lock is misused.
+    /// Correct use of locks.
     pub locks: &'static str,
-    /// That no memory error happens.
+    /// Freedom from memory errors.
     pub memory_safety: &'static str,
-    /// Assertions beside another kind of failure.
+    /// Assertions in addition to another property.
     pub assertions: &'static str,
     /// A property file of SV-COMP.
     pub property: &'static str,
-    /// Functions that any number of threads call.
+    /// Functions called by any number of threads.
     pub entry: &'static str,
-    /// That waits for condition variables end with a signal only.
+    /// The exclusion of spurious wake-ups.
     pub no_spurious: &'static str,
-    /// That statements are one step.
+    /// The treatment of statements as one step.
     pub whole_statements: &'static str,
     /// The memory model.
     pub memory_model: &'static str,
-    /// That some thread can always move.
+    /// Freedom from deadlock.
     pub deadlock: &'static str,
     /// Places at which no thread may be stuck.
     pub stuck: &'static str,
@@ -65,13 +65,13 @@ pub struct Vocabulary {
     pub memory: &'static str,
     /// The number of threads after which a search without a bound gives up.
     pub max_threads: &'static str,
-    /// To choose the portfolio of engines.
+    /// The choice of the portfolio of engines.
     pub auto: &'static str,
-    /// To choose the engine `backward`.
+    /// The choice of the engine `backward`.
     pub backward: &'static str,
-    /// To choose the engine `symbolic`.
+    /// The choice of the engine `symbolic`.
     pub symbolic: &'static str,
-    /// To choose one engine.
+    /// The choice of one engine.
     pub engine: &'static str,
 }
 

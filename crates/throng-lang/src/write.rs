@@ -1,4 +1,5 @@
-//! Writers of explicit systems. What a format cannot express is refused, never approximated.
+//! Writers of explicit systems. A system that a format cannot express is refused, never
+//! approximated.
 //!
 //! Reading the output back gives the same verdicts for any number of threads. Where the format is
 //! less expressive than tables, systems are rewritten first, so that every step moves or creates a
@@ -62,7 +63,7 @@ pub struct Companion {
     pub text: String,
 }
 
-/// Why a system cannot be written in a format.
+/// The reason why a system cannot be written in a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal(pub String);
 
@@ -201,7 +202,7 @@ fn comment(text: &str) -> String {
 }
 
 /// Returns the origin of a step: `line 3: x>=1 -> …`.
-fn whence(table: &Table, edge: throng_model::Edge) -> String {
+fn origin_text(table: &Table, edge: throng_model::Edge) -> String {
     let place = throng_model::Describe::edge_place(table, edge);
     match place.line {
         0 => "a step".to_string(),

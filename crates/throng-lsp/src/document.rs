@@ -68,7 +68,7 @@ impl Document {
             return Vec::new();
         }
         let mut found: Vec<Value> =
-            judged(&self.path, &self.text.text).iter().map(|d| self.diagnostic(d)).collect();
+            input_diagnostics(&self.path, &self.text.text).iter().map(|d| self.diagnostic(d)).collect();
         found.extend(self.unused());
         found
     }
@@ -287,7 +287,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the diagnostics of the reader and of the question about a text.
-pub fn judged(path: &Path, text: &str) -> Vec<Diagnostic> {
+pub fn input_diagnostics(path: &Path, text: &str) -> Vec<Diagnostic> {
     let own = |found: Vec<SourceDiagnostic>| {
         // Diagnostics about other files, such as properties, are shown without a place.
         let here = |d: SourceDiagnostic| match d.source.text == text {

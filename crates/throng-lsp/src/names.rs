@@ -62,7 +62,7 @@ pub struct Symbol {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
-    /// Where the name is declared.
+    /// The span of the declared name.
     pub span: Span,
     /// The whole declaration.
     pub declaration: Span,

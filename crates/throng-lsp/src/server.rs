@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::document::{Document, judged};
+use crate::document::{Document, input_diagnostics};
 use crate::format::indent;
 use crate::position::Text;
 use crate::transport::{self, Incoming};
@@ -374,7 +374,7 @@ impl Server {
         let (uri, version, path) = (uri.to_string(), document.version, document.path.clone());
         let (events, text) = (self.events.clone(), document.text.text.clone());
         let work = move || {
-            let found = judged(&path, &text);
+            let found = input_diagnostics(&path, &text);
             let _ = events.send(Happened::ReadC { uri, version, found });
         };
         let _ = thread::Builder::new().stack_size(STACK).spawn(work);

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// What a verdict takes for granted. Prints as a clause of a report.
+/// An assumption of a verdict. It is displayed as a clause of a report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Assumption {
     /// Threads see all accesses in one order; `guaranteed`: the language promises that, because the
     /// program was proved free of data races.
     SequentialConsistency {
-        /// Whether the language promises it.
+        /// True if the language guarantees it.
         guaranteed: bool,
     },
     /// Memory orders that are weaker than `seq_cst` are executed as `seq_cst`.
@@ -26,7 +26,7 @@ pub enum Assumption {
     WithinArrays,
     /// This function is called, and neither defined nor known: it may do anything.
     Undefined(String),
-    /// What the reader of a language takes for granted, in its words.
+    /// An assumption of a language's reader, in its words.
     Reader(&'static str),
 }
 

@@ -38,34 +38,34 @@ pub struct Initial {
     pub any: Vec<Local>,
 }
 
-/// What must not be reached.
+/// Configurations that must not be reached.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Target {
-    /// What people call it: `assertions`, `2|1,1`, `mutex L`. It means nothing.
+    /// Its name for people: `assertions`, `2|1,1`, `mutex L`. Nothing depends on it.
     pub name: String,
-    /// What is asked about `configs`.
+    /// The kind of question about `configs`.
     pub what: What,
-    /// The smallest bad configurations; all bad ones cover one of them. For [`What::Deadlock`] and
-    /// [`What::Stuck`], see there.
+    /// The smallest bad configurations; all bad ones cover one of them. [`What::Deadlock`] and
+    /// [`What::Stuck`] use them differently.
     pub configs: Vec<Config>,
-    /// The property that this asks, if the input has one in words of its own.
+    /// The property that it was made from, if the input states one.
     pub property: Option<Arc<Property>>,
 }
 
-/// What a target asks.
+/// The question that a target asks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum What {
-    /// What covers one of the configurations is bad.
+    /// Configurations that cover one of `configs` are bad.
     #[default]
     Covers,
-    /// Of what covers one of them, what satisfies the formula is bad.
+    /// Configurations that cover one of `configs` and satisfy the formula are bad.
     Formula(Arc<Formula>),
-    /// A deadlock is bad, see [`crate::deadlock`]. Nothing covers that: there are no configurations
-    /// but the one that was found, for people.
+    /// Deadlocks are bad, see [`crate::deadlock`]. They are not upward closed: `configs` is empty,
+    /// except for a deadlock that was found, for people.
     Deadlock,
-    /// A thread that can never move again is bad, see [`crate::stuck`]. The configurations are the
-    /// local states to look at, one thread each, whatever the shared state; and, before them, one
-    /// with a stuck thread where one was found, for people.
+    /// Configurations with a thread that can never move again are bad, see [`crate::stuck`].
+    /// `configs` are the local states to check, one thread each, whatever the shared state; and,
+    /// before them, a configuration with a stuck thread if one was found, for people.
     Stuck,
 }
 
@@ -287,23 +287,23 @@ fn with(base: &Config, l: Local, n: u32) -> Config {
 }
 
 impl Target {
-    /// The target that asks for deadlocks.
+    /// Returns the target of deadlocks.
     pub fn deadlock() -> Target {
         let property = Some(Arc::new(Property::Deadlock));
         Target { name: Property::Deadlock.name(), what: What::Deadlock, configs: Vec::new(), property }
     }
 
-    /// Configurations that cover one of `configs`.
+    /// Returns the target of configurations that cover one of `configs`.
     pub fn covering(name: impl Into<String>, configs: Vec<Config>) -> Target {
         Target { name: name.into(), what: What::Covers, configs, property: None }
     }
 
-    /// Of the configurations that cover one of `configs`, those that satisfy a formula.
+    /// Returns the target of configurations that cover one of `configs` and satisfy a formula.
     pub fn satisfying(name: impl Into<String>, configs: Vec<Config>, formula: Formula) -> Target {
         Target { what: What::Formula(Arc::new(formula)), ..Target::covering(name, configs) }
     }
 
-    /// A property of the input, and the configurations that it became.
+    /// Returns the target of a property of the input, with its configurations.
     pub fn of(property: Property, configs: Vec<Config>) -> Target {
         let what = match property {
             Property::Deadlock => What::Deadlock,
@@ -313,13 +313,13 @@ impl Target {
         Target { name: property.name(), what, configs, property: Some(Arc::new(property)) }
     }
 
-    /// The same with other configurations.
+    /// Returns the same target with other configurations.
     pub fn with_configs(&self, configs: Vec<Config>) -> Target {
         let Target { name, what, property, .. } = self;
         Target { name: name.clone(), what: what.clone(), configs, property: property.clone() }
     }
 
-    /// What else is true of bad configurations, and what was asked.
+    /// Returns the formula that bad configurations satisfy, if there is one.
     pub fn formula(&self) -> Option<&Arc<Formula>> {
         match &self.what {
             What::Formula(formula) => Some(formula),
@@ -327,35 +327,35 @@ impl Target {
         }
     }
 
-    /// What the answer says about the formula as it is written, if there is one.
+    /// Returns what the verdict means for the formula as it is written, if there is one.
     pub fn asks(&self) -> Option<&Asks> {
         self.formula().map(|formula| &formula.asks)
     }
 
-    /// Whether it asks for deadlocks.
+    /// Returns whether deadlocks are bad.
     pub fn is_deadlock(&self) -> bool {
         self.what == What::Deadlock
     }
 
-    /// Whether it asks for stuck threads.
+    /// Returns whether stuck threads are bad.
     pub fn is_stuck(&self) -> bool {
         self.what == What::Stuck
     }
 
-    /// Whether it asks for whole configurations, with no other threads: deadlocks, stuck threads.
-    /// No engine covers those.
+    /// Returns whether the target is about whole configurations, with no other threads: deadlocks,
+    /// stuck threads. These are not upward closed.
     pub fn is_about_all_threads(&self) -> bool {
         self.is_deadlock() || self.is_stuck()
     }
 
-    /// Whether some concrete configuration of `config` is bad; false also if a formula asks for
-    /// steps that cannot be listed.
+    /// Returns whether some concrete configuration of `config` is bad; false also if a formula asks
+    /// for steps that cannot be listed.
     pub fn is_hit(&self, config: &Config, model: &dyn Model) -> bool {
         self.hits(config, model).unwrap_or(false)
     }
 
-    /// Whether some concrete configuration of `config` is bad. If there is a formula, counts must
-    /// be finite.
+    /// Returns whether some concrete configuration of `config` is bad. If there is a formula,
+    /// counts must be finite.
     pub fn hits(&self, config: &Config, model: &dyn Model) -> Result<bool, Incomplete> {
         if !self.may_be_hit(config, model) {
             return Ok(false);
@@ -367,13 +367,13 @@ impl Target {
         }
     }
 
-    /// Whether some concrete configuration of `config` covers one of `configs`: all that is bad
-    /// does.
+    /// Returns whether some concrete configuration of `config` covers one of `configs`, as all bad
+    /// ones do.
     pub fn may_be_hit(&self, config: &Config, model: &dyn Model) -> bool {
         self.configs.iter().any(|bad| config.may_cover(bad, model))
     }
 
-    /// Whether covering is all that is asked for: then larger configurations are bad, too.
+    /// Returns whether only covering counts: then larger configurations are bad, too.
     pub fn is_upward_closed(&self) -> bool {
         match &self.what {
             What::Covers => true,
@@ -382,7 +382,7 @@ impl Target {
         }
     }
 
-    /// What is bad, as a condition on counts. For models with one shared state.
+    /// Returns the bad configurations as a condition on counts. For models with one shared state.
     pub fn predicate(&self) -> Predicate {
         let covers = Predicate::any(self.configs.iter().map(|c| Predicate::covers(&c.threads)).collect());
         match self.formula() {

@@ -1,9 +1,9 @@
-//! Properties as an author writes them, read: what a target was made from.
+//! Properties as an author writes them, parsed: the origin of targets.
 //!
-//! Engines and rules do not look at them: they see the [`Target`](crate::problem::Target) that a
-//! property became. Reports name them, warnings are about the places that they mention, and
-//! certificates state them. The reader of a language makes them, once; what a place is and what a
-//! condition means, the input says.
+//! Engines and rules do not use them, but the [`Target`](crate::problem::Target) that a property
+//! became. Reports name them, warnings are about the places that they mention, and certificates
+//! state them. The reader of a language builds them once; the input defines the meaning of places
+//! and conditions.
 
 use std::ops::Range;
 
@@ -14,11 +14,11 @@ pub enum Property {
     Assertions,
     /// No thread is about to execute the statement with this label.
     ErrorLabel(String),
-    /// These threads, which exclude one another, are not there at once.
+    /// These threads, which exclude one another, are not there at the same time.
     Mutex(Together),
     /// No more threads are at these places than allowed.
     AtMost(Together),
-    /// Threads that match these patterns are not there at once.
+    /// Threads that match these patterns are not there at the same time.
     Never(Together),
     /// No thread at one of these places is unable to move ever again.
     Stuck(Together),
@@ -34,14 +34,14 @@ pub enum Property {
     MemorySafety,
 }
 
-/// Distinct threads, one for each pattern, must not be there at once.
+/// Distinct threads, one for each pattern, that must not be there at the same time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Together {
-    /// The text that this was read from; parts say where in it they are.
+    /// The text that this was parsed from; parts refer to positions in it.
     pub text: String,
     /// The patterns.
     pub threads: Vec<Pattern>,
-    /// Whether a thread inside an atomic section does not count.
+    /// True if a thread inside an atomic section does not count.
     pub outside_atomic: bool,
 }
 
@@ -75,14 +75,15 @@ impl Part {
         self.start..self.start + self.text.len()
     }
 
-    /// The line, if that is what it names.
+    /// Returns the line, if the part names one.
     pub fn line(&self) -> Option<u32> {
         self.text.strip_prefix("line").unwrap_or(&self.text).trim().parse().ok()
     }
 }
 
 impl Property {
-    /// The threads that must not be there at once, if it is about such.
+    /// Returns the threads that must not be there at the same time, if the property is about
+    /// threads.
     pub fn together(&self) -> Option<&Together> {
         match self {
             Property::Mutex(of) | Property::AtMost(of) | Property::Never(of) | Property::Stuck(of) => {
@@ -92,7 +93,7 @@ impl Property {
         }
     }
 
-    /// What people call it.
+    /// Returns its name for people.
     pub fn name(&self) -> String {
         match self {
             Property::Assertions => "assertions".into(),
@@ -112,7 +113,8 @@ impl Property {
 }
 
 impl Together {
-    /// Two threads, both at one of these places; `text` names the places.
+    /// Returns the pair of two threads that are both at one of these places; `text` names the
+    /// places.
     pub fn two_at(text: &str, places: Vec<Part>) -> Together {
         let pattern = Pattern { places, condition: None };
         Together { text: text.into(), threads: vec![pattern.clone(), pattern], outside_atomic: true }
@@ -123,13 +125,13 @@ impl Together {
         self.text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether variables of threads may be mentioned.
+    /// Returns whether it has conditions, which may mention variables of threads.
     pub fn has_conditions(&self) -> bool {
         self.threads.iter().any(|t| t.condition.is_some())
     }
 
-    /// Every way to choose one of the candidates of each thread, as a set of threads: patterns that
-    /// are equal do not swap theirs. `None` if there are more than `most`.
+    /// Returns every way to choose one of the candidates of each thread, as a set of threads: equal
+    /// patterns do not exchange theirs. `None` if there are more than `most`.
     pub fn choices<T: Clone>(&self, candidates: &[Vec<T>], most: usize) -> Option<Vec<Vec<T>>> {
         let mut chosen: Vec<(Vec<T>, usize)> = vec![(Vec::new(), 0)];
         for (i, list) in candidates.iter().enumerate() {

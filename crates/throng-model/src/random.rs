@@ -1,11 +1,11 @@
-//! Numbers that look random: for walks, for tests, and the same on every machine.
+//! Pseudo-random numbers for walks and tests, the same on every machine.
 
 /// A small generator of pseudo-random numbers (SplitMix64): the same seed gives the same numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that starts from `seed`.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }

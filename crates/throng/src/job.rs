@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::input::{Content, Input};
 use crate::outcome::{Outcome, Phases, Subject};
 use crate::vacuity::vacuous;
+use throng_check::Checked;
 use throng_check::certificate::Document;
 use throng_check::certificate::write::Origin;
 use throng_check::certify::{Asked, Certified, certify};
@@ -563,10 +564,9 @@ impl<'a> Job<'a> {
                 self.answer_about_all(&mut asked, target, engine.name(), &mut answer, limits)?;
                 found.extend(asked.targets.last().cloned());
             }
-            if self.checks && !answer.checked {
+            if self.checks && answer.checked.is_none() {
                 let began = Instant::now();
-                check_all(&asked, &mut answer, limits)?;
-                answer.checked = true;
+                answer.checked = check_all(&asked, &mut answer, limits)?;
                 answer.checking += began.elapsed();
             }
             Ok(answer)
@@ -587,7 +587,6 @@ impl<'a> Job<'a> {
         warnings.extend(prepared.warnings.iter().cloned());
         Ok(Outcome {
             engine: engine.name(),
-            checked: answer.checked,
             answer,
             time: began.elapsed(),
             phases,
@@ -639,11 +638,14 @@ impl<'a> Job<'a> {
             obeying(problem, limits, || deadlock::find(problem, target, method, most, limits, watch))
         };
         problem.targets.push(found.target);
-        if self.checks && answer.checked {
+        if !self.checks {
+            // Whatever the engine has checked of its own answers.
+            answer.checked = None;
+        } else if answer.checked.is_some() {
             let began = Instant::now();
             let target = &problem.targets[problem.targets.len() - 1];
             match rules::check_within(problem, target, &found.verdict, limits) {
-                Ok(()) => {}
+                Ok(_) => {}
                 Err(rules::Flaw::Limit(why)) => {
                     let why = format!("an answer was found, but its evidence not checked: {why}");
                     found.verdict = Verdict::Unknown(Unknown::Inconclusive(why));
@@ -762,10 +764,18 @@ fn leave_out(left_out: &[(String, String)], problem: &mut Problem, answer: &mut 
     }
 }
 
-/// Checks all evidence of an answer.
-fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<(), Error> {
+/// Checks all evidence of an answer; what could not be checked in time is withdrawn.
+fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<Option<Checked>, Error> {
     let verdicts: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-    for (i, flaw) in rules::check_each(problem, &verdicts, limits) {
+    let mut checked = Vec::new();
+    for (i, found) in rules::check_each(problem, &verdicts, limits).into_iter().enumerate() {
+        let flaw = match found {
+            Ok(stands) => {
+                checked.push(stands);
+                continue;
+            }
+            Err(flaw) => flaw,
+        };
         let why = match (flaw, problem.complete(), limits.check()) {
             (rules::Flaw::Limit(why), ..) => why,
             // It was found while statements were cut short.
@@ -781,8 +791,9 @@ fn check_all(problem: &Problem, answer: &mut Answer, limits: &Limits) -> Result<
         let why = format!("an answer was found, but its evidence not checked: {why}");
         answer.statistics.withdraw(&answer.verdicts[i]);
         answer.verdicts[i] = Verdict::Unknown(Unknown::Inconclusive(why));
+        checked.extend(rules::check(problem, &problem.targets[i], &answer.verdicts[i]));
     }
-    Ok(())
+    Ok(checked.first().copied())
 }
 
 #[cfg(test)]
@@ -801,7 +812,7 @@ mod tests {
     fn an_outcome_has_verdicts_evidence_and_numbers() {
         let asked = Job::new(&text(BROKEN));
         let outcome = asked.check(Engine::Auto, &Limits::none()).unwrap();
-        assert!(outcome.is_unsafe() && outcome.checked && outcome.unknown().is_none());
+        assert!(outcome.is_unsafe() && outcome.is_checked() && outcome.unknown().is_none());
         assert_eq!(outcome.engine, "auto");
         assert_eq!(outcome.trace().map(|t| (t.threads(), t.steps.len())), Some((2, 4)));
         assert!(matches!(outcome.answer.verdicts[2], Verdict::Safe(_)));
@@ -868,6 +879,6 @@ mod tests {
         }
         let (ask, limits) = (|| Job::new(&text(BROKEN)), Limits::none());
         assert!(matches!(ask().check_by(&Liar, &limits), Err(Error::Flawed(..))));
-        assert!(ask().unchecked().check_by(&Liar, &limits).is_ok_and(|o| !o.checked));
+        assert!(ask().unchecked().check_by(&Liar, &limits).is_ok_and(|o| !o.is_checked()));
     }
 }

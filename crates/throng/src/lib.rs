@@ -105,6 +105,8 @@ mod vacuity;
 /// `throng-check`.
 pub mod check {
     #[doc(inline)]
+    pub use throng_check::Checked;
+    #[doc(inline)]
     pub use throng_check::certificate::Document;
     #[doc(inline)]
     pub use throng_check::certificate::write::{Origin, document, write};

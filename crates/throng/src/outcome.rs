@@ -76,8 +76,6 @@ pub struct Outcome {
     /// A verdict with evidence for every target of the problem, in order, and numbers about the
     /// search.
     pub answer: Answer,
-    /// Whether the evidence was checked; if so, it stands.
-    pub checked: bool,
     /// How long search and check took.
     pub time: Duration,
     /// How long each part took.
@@ -142,6 +140,11 @@ impl Outcome {
         let pairs = self.problem.targets.iter().zip(&self.answer.verdicts);
         let counts = pairs.filter(|(target, _)| !shows_value(target));
         counts.map(|(_, verdict)| Status::of(verdict)).max().unwrap_or(Status::Unknown)
+    }
+
+    /// Whether the evidence was checked; if so, it stands.
+    pub fn is_checked(&self) -> bool {
+        self.answer.checked.is_some()
     }
 
     /// Whether no target can be reached.

@@ -8,33 +8,15 @@ use throng_goto::program::{Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::abstraction::{Side, after};
+use crate::abstraction::after;
 use crate::blast::{Encoder, Types, eval};
-use crate::edges::{Edge, Graph};
-use crate::elements::instances;
-use crate::predicates::{Predicate, used};
+use throng_goto_check::abstraction::cube::Side;
+use throng_goto_check::abstraction::elements::instances;
+use throng_goto_check::abstraction::facts::{Known, same};
+use throng_goto_check::abstraction::graph::{Edge, Graph};
+use throng_goto_check::abstraction::predicate::{Predicate, used};
 
-/// A comparison that holds before a step.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    /// Its number.
-    pub(super) i: u32,
-    /// Of which thread.
-    pub(super) side: Side,
-    /// Where it holds.
-    pub(super) place: Where,
-}
-
-/// Where something holds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Where {
-    /// Of a thread at a place.
-    At(usize),
-    /// Of the thread that moves and a bystander.
-    Apart(usize, usize),
-}
-
-/// So many of the comparisons that values contradict are given to the solver at a time.
+/// Maximum number of comparisons that are given to the solver at a time.
 const AT_A_TIME: usize = 6;
 
 /// The solver about one edge.
@@ -67,7 +49,7 @@ impl<'a> Asking<'a> {
         self.encoder.sat.constant(true)
     }
 
-    /// Whether the edge writes a variable of a comparison, of the thread that moves or of a
+    /// Returns whether the edge writes a variable of a comparison, of the thread that moves or of a
     /// bystander.
     pub(super) fn changes(&self, i: u32, side: Side) -> bool {
         let variables = &self.list[i as usize].variables;
@@ -231,9 +213,4 @@ impl<'a> Solvers<'a> {
         let (edge, types) = (self.edges[k], &*self.types[k]);
         self.open.entry(k).or_insert_with(|| Asking::new(self.graph, self.list, edge, types, &self.limits))
     }
-}
-
-/// Whether two edges are the same.
-pub(super) fn same(a: &Edge, b: &Edge) -> bool {
-    a.from == b.from && a.path == b.path && a.updates == b.updates && a.guard == b.guard
 }

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use super::{Facts, check, find};
-use crate::certificate::{self, Document};
-use crate::edges::{Graph, Reading, To};
+use super::find;
 use crate::prove::{Ended, attempt};
 use crate::testing::{limits, load};
 use throng_goto::Query;
+use throng_goto_check::abstraction::certificate::{self, Document};
+use throng_goto_check::abstraction::facts::{Facts, check};
+use throng_goto_check::abstraction::graph::{Graph, Reading, To};
 
 fn proved(loaded: &Query) -> Option<Document> {
     match attempt(&loaded.program, &[], &limits().timeout(Duration::from_secs(600)), &mut |_| {}) {
-        Ok((graph, Ended::Proved(proof))) => Some(certificate::document(loaded, &graph, &proof)),
+        Ok((graph, Ended::Proved(proof))) => Some(certificate::document(loaded, &graph, &proof.evidence)),
         Ok((_, Ended::Found(..))) | Err(_) => None,
     }
 }
@@ -113,8 +114,10 @@ fn facts_that_do_not_hold_are_refused() {
     for place in 0..facts.at.len() {
         let Some(&known) = facts.at[place].first() else { continue };
         let e = &facts.predicates[known as usize];
-        let opposite =
-            crate::predicates::Predicate { expr: crate::simplify::negate(e.expr.clone()), ..e.clone() };
+        let opposite = throng_goto_check::abstraction::predicate::Predicate {
+            expr: throng_goto_check::abstraction::simplify::negate(e.expr.clone()),
+            ..e.clone()
+        };
         let mut false_one = facts.clone();
         false_one.predicates.push(opposite);
         false_one.at[place].push(facts.predicates.len() as u32);
@@ -137,7 +140,7 @@ int main(void) {
   while (1) { unsigned k; pthread_create(&t, 0, writes, 0); __VERIFIER_assume(k < 100); if (a[k] > 4) reach_error(); }
 }";
 
-/// Whether facts alone rule all violations out, and the second encoder agrees.
+/// Returns whether facts alone rule all violations out, and the second encoder agrees.
 fn ruled_out(text: &str) -> bool {
     let loaded = load(text);
     let graph = graph_of(&loaded, true);
@@ -302,7 +305,12 @@ fn facts_about_two_threads_that_do_not_hold_are_refused() {
         bold.apart.push((*entry, q, a, b));
         assert!(!stands(&bold), "{entry}");
     }
-    for wrong in [(99, q, a, b), (p, 99, a, b), (p, q, 99_999, b), (p, q, a, a + crate::variables::OTHER)] {
+    for wrong in [
+        (99, q, a, b),
+        (p, 99, a, b),
+        (p, q, 99_999, b),
+        (p, q, a, a + throng_goto_check::abstraction::variables::OTHER),
+    ] {
         let mut bold = facts.clone();
         bold.apart.push(wrong);
         assert!(!stands(&bold), "{wrong:?}");

@@ -38,18 +38,18 @@ fn comparisons_of_variables_are_read_as_c_computes_them() {
 fn what_is_wrong_is_named_with_its_place() {
     let wrong =
         |text: &str| read(&format!("{PROGRAM}//@ predicate{text}\n")).expect_err("it is wrong").remove(0);
-    assert_eq!(wrong(" x <= zz"), "Some((3, 20)) `zz` is no variable of this program");
+    assert_eq!(wrong(" x <= zz"), "Some((3, 20)) `zz` is not a variable of this program");
     assert!(
         wrong(" x + 1").starts_with("Some((3, 20)) a predicate is a comparison")
             || wrong(" x + 1").contains("comparison")
     );
     assert!(wrong(" x < 1 && y < 1").starts_with("Some((3, 21)) a predicate is one comparison"));
-    assert!(wrong(" 1 < 2").contains("this is no predicate"));
-    assert!(wrong(" x / y == 1").contains("this is no predicate"));
+    assert!(wrong(" 1 < 2").contains("this is not a predicate"));
+    assert!(wrong(" x / y == 1").contains("this is not a predicate"));
     assert!(wrong("").contains("expected a variable or a number"));
     assert!(wrong(" x <").contains("expected a variable or a number"));
     assert!(wrong(" x < 99999999999999999999").contains("no number"));
-    assert!(wrong(" a[i] < 1").contains("`a[i]` is no variable"));
+    assert!(wrong(" a[i] < 1").contains("`a[i]` is not a variable"));
     assert!(wrong(" \u{e9} < 1").contains("expected a variable or a number"));
     assert!(wrong(&format!(" {}1 < x", "-".repeat(100_000))).contains("too many signs"));
 }

@@ -3,19 +3,19 @@
 
 use std::time::Duration;
 
-use crate::abstraction::{Cube, Side, edge};
 use crate::blast::eval;
-use crate::certificate::{Document, check, document};
-use crate::edges::{Graph, Reading};
-use crate::facts::Facts;
-use crate::predicates::Predicate;
 use crate::prove::{Ended, attempt, is_violation, prove};
 use crate::testing::limits;
-use crate::variables::{INPUT, OTHER};
 use rustc_hash::FxHashMap;
 use throng_c::Options;
 use throng_check::certify::Fault;
 use throng_goto::Query;
+use throng_goto_check::abstraction::certificate::{Document, check, document};
+use throng_goto_check::abstraction::cube::{Cube, Side, edge};
+use throng_goto_check::abstraction::facts::Facts;
+use throng_goto_check::abstraction::graph::{Graph, Reading};
+use throng_goto_check::abstraction::predicate::Predicate;
+use throng_goto_check::abstraction::variables::{INPUT, OTHER};
 use throng_model::limits::Limits;
 
 const MAIN: &str = "
@@ -28,7 +28,7 @@ fn load(text: &str) -> Query {
 
 fn proved(loaded: &Query) -> Document {
     match attempt(&loaded.program, &[], &limits(), &mut |_| {}) {
-        Ok((graph, Ended::Proved(proof))) => document(loaded, &graph, &proof),
+        Ok((graph, Ended::Proved(proof))) => document(loaded, &graph, &proof.evidence),
         Ok((graph, Ended::Found(run, _))) => panic!("a run, violation: {}", is_violation(&graph, &run)),
         Err(why) => panic!("no proof: {why}"),
     }
@@ -39,7 +39,7 @@ fn proved_by_predicates(loaded: &Query) -> Document {
     let reading = Reading { trusting: false, summarising: true, counting: false };
     let graph = Graph::of(&loaded.program, reading).expect("there is a graph");
     match prove(&loaded.program, &graph, &[], &Facts::none(&graph), &limits(), &mut |_| {}) {
-        Ok(Ended::Proved(proof)) => document(loaded, &graph, &proof),
+        Ok(Ended::Proved(proof)) => document(loaded, &graph, &proof.evidence),
         _ => panic!("no proof"),
     }
 }
@@ -189,7 +189,8 @@ fn a_changed_certificate_is_rejected() {
     rejected(&loaded, &impossible);
 }
 
-/// Whether some step along an edge, tried with small numbers, satisfies all literals of a cube.
+/// Returns whether some step along an edge, tried with small numbers, satisfies all literals of a
+/// cube.
 fn some_step_satisfies(graph: &Graph, list: &[Predicate], n: usize, cube: &Cube) -> bool {
     let e = edge(graph, n);
     let mut seed = 7u64;
@@ -267,7 +268,7 @@ fn rejected_or_true(loaded: &Query, most: usize) -> Option<(usize, usize)> {
     let Ok((graph, Ended::Proved(proof))) = attempt(&loaded.program, &[], &limits, &mut |_| {}) else {
         return None;
     };
-    let good = document(loaded, &graph, &proof);
+    let good = document(loaded, &graph, &proof.evidence);
     assert!(check(loaded, &good, &self::limits()).is_ok());
     let list: Vec<Predicate> = good.predicates.iter().filter_map(|p| p.predicate(&graph)).collect();
     assert_eq!(list.len(), good.predicates.len());

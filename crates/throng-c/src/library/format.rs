@@ -12,20 +12,20 @@ pub(crate) struct Conversion {
     pub(crate) star: bool,
 }
 
-/// How many bytes of a text are printed at most.
+/// Maximum number of bytes of a text that are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Precision {
     /// All.
     None,
-    /// So many.
+    /// At most this number.
     Most(u64),
-    /// As many as an argument before it says.
+    /// At most the number that an argument before it says.
     Argument,
 }
 
 type Rest<'f> = std::iter::Peekable<std::iter::Copied<std::slice::Iter<'f, u8>>>;
 
-/// The conversions of a format, in order, without `%%`.
+/// Returns the conversions of a format, in order, without `%%`.
 pub(crate) fn conversions(format: &[u8]) -> Vec<Conversion> {
     let mut found = Vec::new();
     let mut rest = format.iter().copied().peekable();
@@ -36,7 +36,7 @@ pub(crate) fn conversions(format: &[u8]) -> Vec<Conversion> {
     found
 }
 
-/// The conversion behind a `%`.
+/// Returns the conversion behind a `%`.
 fn conversion(rest: &mut Rest<'_>) -> Option<Conversion> {
     let (mut star, mut precision) = (false, Precision::None);
     while let Some(b) = rest.next_if(|b| !b.is_ascii_alphabetic() && !b"%[".contains(b)) {

@@ -72,7 +72,7 @@ pub(crate) enum Scan {
 }
 
 impl Scan {
-    /// The position of the format.
+    /// Returns the position of the format.
     pub(crate) fn format(self) -> usize {
         usize::from(self != Scan::Input)
     }
@@ -334,8 +334,8 @@ pub(crate) const MUTEX_TYPE: &str = "pthread_mutexattr_settype";
 /// The function that creates a key of values that each thread has for itself.
 pub(crate) const KEY_CREATE: &str = "pthread_key_create";
 
-/// What a function of this name means, if it is not defined by the program or is in the table as
-/// one with the same meaning then.
+/// Returns what a call of this name means, for a program that defines a function of the name or
+/// does not.
 pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
     let plain = name.strip_prefix("__builtin_").unwrap_or(name);
     let row = |name: &str| TABLE.iter().find(|row| row.0 == name);
@@ -347,7 +347,7 @@ pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
     }
 }
 
-/// What functions of many names mean, by a part of the name.
+/// Returns what functions of many names mean, by a part of the name.
 fn family(name: &str) -> Option<Meaning> {
     if let Some(rest) = name.strip_prefix("pthread_") {
         return Some(thread_family(rest));
@@ -366,7 +366,7 @@ fn family(name: &str) -> Option<Meaning> {
     })
 }
 
-/// What `pthread_` with this rest means.
+/// Returns what `pthread_` with this rest means.
 fn thread_family(rest: &str) -> Meaning {
     const SETTERS: [&str; 6] = ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set"];
     if rest.contains("_get") || rest.starts_with("get") {
@@ -388,7 +388,7 @@ pub(crate) fn is_atomic_function(name: &str) -> bool {
     name.starts_with(ATOMIC_FUNCTION) && !matches!(special(name, true), Some(AtomicBegin | AtomicEnd))
 }
 
-/// The names of the functions in the table that have one of these meanings.
+/// Returns the names of the functions in the table that have one of these meanings.
 pub(crate) fn names(is_one: fn(Meaning) -> bool) -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(move |row| is_one(row.1)).map(|row| row.0)
 }
@@ -421,7 +421,7 @@ mod tests {
         assert!(is_atomic_function("__VERIFIER_atomic_take") && !is_atomic_function("__VERIFIER_atomic_end"));
     }
 
-    /// The string literals of a text, other than those in comments.
+    /// Returns the string literals of a text, other than those in comments.
     fn literals(text: &str) -> Vec<&str> {
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));

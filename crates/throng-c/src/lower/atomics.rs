@@ -7,11 +7,18 @@ use super::{Lower, Result, Value, unatomic, unsupported, wrong};
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int};
 
-/// What is taken for granted of an operation that may fail for no reason.
+/// The assumption about an operation that may fail for no reason.
 const NOT_WEAK: &str = "a weak compare-exchange does not fail without a reason";
 
+/// `_Bool`
+const TRUTH: Int = Int { size: 1, signed: false, truth: true };
+
+fn truth(expr: Expr) -> Option<Value> {
+    Some(Value { expr, ty: Ty::Int(TRUTH) })
+}
+
 impl<'a> Lower<'a> {
-    /// The object that an atomic operation is about: its address and type.
+    /// Returns the object that an atomic operation is about: its address and type.
     pub(super) fn atomic_object(&mut self, args: Args<'a>, span: Span) -> Result<(Expr, Ty, Int)> {
         let p = self.arg(args, 0, span)?;
         let Ty::Ptr(t) = p.ty.plain() else { return wrong(span, "this is not a pointer") };
@@ -115,28 +122,22 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// `__atomic_*` and `__sync_*`.
+    /// Lowers a call of `__atomic_*` or `__sync_*`.
     pub(super) fn atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
-        let truth = |expr| Some(Value { expr, ty: Ty::Int(Int { size: 1, signed: false, truth: true }) });
         self.memory_order(name, args);
-        // Every step is a full fence; a signal fence is about handlers of the same thread, and only
-        // tells the compiler something.
-        if matches!(name, "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence") {
-            return Ok(Some(None));
+        match name {
+            // Every step is a full fence; a signal fence is about handlers of the same thread, and
+            // only tells the compiler something.
+            "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence" => Ok(Some(None)),
+            "__atomic_is_lock_free" | "__atomic_always_lock_free" => Ok(Some(truth(Expr::Const(1)))),
+            "__atomic_test_and_set" => self.flag(false, args, span).map(Some),
+            "__atomic_clear" => self.flag(true, args, span).map(Some),
+            _ => self.atomic_access(name, args, span).map(Some),
         }
-        if matches!(name, "__atomic_is_lock_free" | "__atomic_always_lock_free") {
-            return Ok(Some(truth(Expr::Const(1))));
-        }
-        if matches!(name, "__atomic_test_and_set" | "__atomic_clear") {
-            let p = self.arg(args, 0, span)?;
-            let byte = Int { size: 1, signed: false, truth: true };
-            if name == "__atomic_clear" {
-                self.store_as(Access::Atomic, &p.expr, 0, Expr::Const(0), byte);
-                return Ok(Some(None));
-            }
-            let (old, _) = self.modify(&p.expr, byte, None, Expr::Const(1), false);
-            return Ok(Some(truth(old)));
-        }
+    }
+
+    /// Lowers an atomic operation on an object of a type.
+    fn atomic_access(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Value>> {
         let (p, ty, i) = self.atomic_object(args, span)?;
         let typed = |expr| Some(Value { expr, ty: ty.clone() });
         let operand = |s: &mut Self, n: usize| -> Result<Expr> {
@@ -200,15 +201,7 @@ impl<'a> Lower<'a> {
                 if name.starts_with("__sync_bool") { truth(done) } else { typed(old) }
             }
             _ => {
-                let rest = name.trim_start_matches("__atomic_").trim_start_matches("__sync_");
-                let (word, old) = if let Some(word) = rest.strip_prefix("fetch_and_") {
-                    (word, true)
-                } else if let Some(word) = rest.strip_prefix("fetch_") {
-                    (word, true)
-                } else {
-                    (rest.strip_suffix("_and_fetch").or(rest.strip_suffix("_fetch")).unwrap_or(rest), false)
-                };
-                let Some((op, negate)) = Self::operation(word) else {
+                let Some((op, negate, old)) = Self::fetched(name) else {
                     return unsupported(span, format!("`{name}`"));
                 };
                 let v = self.arg(args, 1, span)?;
@@ -217,10 +210,30 @@ impl<'a> Lower<'a> {
                 typed(if old { before } else { after })
             }
         };
-        Ok(Some(result))
+        Ok(result)
     }
 
-    /// The functions of `<stdatomic.h>`, where they are not macros.
+    /// Lowers a call of `__atomic_test_and_set` or `__atomic_clear`.
+    fn flag(&mut self, clear: bool, args: Args<'a>, span: Span) -> Result<Option<Value>> {
+        let p = self.arg(args, 0, span)?;
+        if clear {
+            self.store_as(Access::Atomic, &p.expr, 0, Expr::Const(0), TRUTH);
+            return Ok(None);
+        }
+        Ok(truth(self.modify(&p.expr, TRUTH, None, Expr::Const(1), false).0))
+    }
+
+    /// Returns the operation in a name such as `__atomic_fetch_add`, whether its result is negated,
+    /// and whether the value is the old one.
+    fn fetched(name: &str) -> Option<(BinOp, bool, bool)> {
+        let rest = name.trim_start_matches("__atomic_").trim_start_matches("__sync_");
+        let before = rest.strip_prefix("fetch_and_").or_else(|| rest.strip_prefix("fetch_"));
+        let after = || rest.strip_suffix("_and_fetch").or(rest.strip_suffix("_fetch")).unwrap_or(rest);
+        let (op, negate) = Self::operation(before.unwrap_or_else(after))?;
+        Some((op, negate, before.is_some()))
+    }
+
+    /// Lowers a call of a function of `<stdatomic.h>`, where that is not a macro.
     pub(super) fn standard_atomic(
         &mut self,
         name: &str,

@@ -12,7 +12,7 @@ use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation}
 pub(super) type Args<'a> = &'a [Node<Expression>];
 
 impl<'a> Lower<'a> {
-    /// A call with a meaning of its own: `Some(result)`.
+    /// Lowers a call with a meaning of its own: `Some(result)`.
     pub(super) fn builtin(
         &mut self,
         name: &str,
@@ -76,8 +76,7 @@ impl<'a> Lower<'a> {
         Ok(Some(result))
     }
 
-    /// An assertion does not hold: that is an error, or ends the program if another error is asked
-    /// about.
+    /// Fails an assertion: that is an error, or ends the program if another error is asked about.
     fn fail_assertion(&mut self, condition: Option<&'a Node<Expression>>) {
         match self.question.error_function {
             Some(_) => self.emit(Instr::Halt),
@@ -114,7 +113,7 @@ impl<'a> Lower<'a> {
         Ok(Value { expr: Expr::Reg(r), ty: Ty::ptr(Ty::Void) })
     }
 
-    /// An input of the type with this name in SV-COMP.
+    /// Returns an input of the type with this name in SV-COMP.
     fn input(&mut self, ty: &str) -> Value {
         let ty = match ty {
             "bool" | "_Bool" => Int { size: 1, signed: false, truth: true },
@@ -134,8 +133,8 @@ impl<'a> Lower<'a> {
         Value { expr: Expr::Reg(r), ty: Ty::Int(ty) }
     }
 
-    /// What is said of an assertion that fails: `assert` of the C library passes its condition as
-    /// text.
+    /// Returns what is said of an assertion that fails: `assert` of the C library passes its
+    /// condition as text.
     fn assertion(&self, condition: Option<&'a Node<Expression>>) -> String {
         let condition = match condition.map(|e| (&e.node, e.span)) {
             Some((Expression::StringLiteral(s), span)) => {
@@ -148,17 +147,17 @@ impl<'a> Lower<'a> {
         format!("the assertion `{}` fails", condition.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
-    /// `long`
+    /// Returns the type `long`.
     pub(super) fn long(&self) -> Int {
         Int::new(if self.question.ilp32 { 4 } else { 8 }, true)
     }
 
-    /// `size_t`
+    /// Returns the type `size_t`.
     pub(super) fn size_type(&self) -> Int {
         Int { signed: false, ..self.long() }
     }
 
-    /// If the condition is false, what `otherwise` writes.
+    /// Writes what `otherwise` writes, for the case that the condition is false.
     pub(super) fn check(
         &mut self,
         args: Args<'a>,

@@ -9,13 +9,14 @@ use crate::library::special::Bytes;
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Reg};
 
-/// Loops of at most so many rounds are written out: then it is known which variables are accessed.
+/// Maximum number of rounds of a loop that is written out, so that it is known which variables are
+/// accessed.
 const MOST_ROUNDS: i64 = 64;
 
 /// What ends a comparison, beside a difference.
 #[derive(Clone, PartialEq)]
 struct Ends {
-    /// So many bytes were compared.
+    /// Maximum number of bytes that are compared.
     most: Option<Expr>,
     /// A zero was compared.
     at_zero: bool,
@@ -30,7 +31,7 @@ struct Elements {
 }
 
 impl<'a> Lower<'a> {
-    /// A call of such a function, and what it returns.
+    /// Lowers a call of such a function; the result is its value.
     pub(super) fn byte_function(
         &mut self,
         function: Bytes,
@@ -129,7 +130,7 @@ impl<'a> Lower<'a> {
         self.place_label(on);
     }
 
-    /// The address so many bytes behind another.
+    /// Returns the address a number of bytes behind another.
     pub(super) fn moved(&self, base: &Expr, by: &Expr) -> Expr {
         Expr::bin(BinOp::Add, base.clone(), by.clone(), PTR)
     }
@@ -139,7 +140,7 @@ impl<'a> Lower<'a> {
         self.each(Some(n), 1, |s, at, _| s.store_as(Access::Plain, &s.moved(to, at), 0, v.clone(), BYTE));
     }
 
-    /// The number of bytes before a zero.
+    /// Returns the number of bytes before a zero.
     fn length(&mut self, text: &Expr) -> Expr {
         self.each(None, 1, |s, at, end| {
             let c = s.load_as(Access::Plain, &s.moved(text, at), 0, BYTE);
@@ -156,7 +157,7 @@ impl<'a> Lower<'a> {
         });
     }
 
-    /// The address of the first byte of this value, or null if a zero comes first.
+    /// Returns the address of the first byte of this value, or null if a zero comes first.
     fn find_byte(&mut self, text: &Expr, c: &Expr) -> Reg {
         let (result, end) = (self.register(PTR, None), self.label());
         self.each(None, 1, |s, at, none| {
@@ -175,7 +176,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Which of two byte sequences is larger: -1, 0 or 1.
+    /// Returns which of two byte sequences is larger: -1, 0 or 1.
     fn compare_bytes(&mut self, a: &Expr, b: &Expr, ends: Ends) -> Value {
         self.assume("`strcmp` and its like return -1, 0 or 1");
         let (result, done) = (self.register(INT, None), self.label());
@@ -246,8 +247,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// What is copied: elements of the type that one of the pointers points to; bytes, if neither
-    /// says more.
+    /// Returns what is copied: elements of the type that one of the pointers points to; bytes, if
+    /// neither says more.
     fn elements(&self, name: &str, to: &Value, from: &Value, span: Span) -> Result<Elements> {
         let is_specific = |t: &&Ty| !matches!(t, Ty::Void | Ty::Int(Int { size: 1, .. }));
         let specific = |v: &Value| pointee(v).filter(is_specific).cloned();
@@ -293,7 +294,7 @@ impl<'a> Lower<'a> {
         });
     }
 
-    /// Whether a pointer points to structures of which some bytes belong to no member.
+    /// Returns whether a pointer points to structures of which some bytes belong to no member.
     fn has_padding(&self, v: &Value) -> bool {
         let Some(t @ Ty::Struct(_)) = pointee(v) else { return false };
         let mut parts = Vec::new();
@@ -302,7 +303,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The type of texts, `char *`.
+/// Returns the type of texts, `char *`.
 fn text_type() -> Ty {
     Ty::ptr(Ty::Int(Int::new(1, true)))
 }

@@ -84,7 +84,7 @@ impl<'a> Lower<'a> {
         Ok(result.map(|r| Value { expr: Expr::Reg(r), ty: unatomic(ty.result.clone()) }))
     }
 
-    /// The functions that a pointer may point to.
+    /// Returns the functions that a pointer may point to.
     pub(super) fn candidates(&self, arguments: usize) -> Vec<String> {
         let mut found: Vec<String> = self
             .definitions
@@ -165,7 +165,7 @@ impl<'a> Lower<'a> {
         self.any_result(ty, span, |s, r| s.emit_doubtful(r, called))
     }
 
-    /// The result of a function without a body; `open` makes a register open.
+    /// Returns the result of a function without a body; `open` makes a register open.
     pub(super) fn any_result(
         &mut self,
         ty: &Rc<Func>,
@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether a name occurs in the text other than before an opening bracket.
+/// Returns whether a name occurs in the text other than before an opening bracket.
 fn mentioned_without_call(text: &str, name: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(name).any(|(i, _)| {

@@ -159,13 +159,13 @@ impl<'a> Lower<'a> {
         Ok(true)
     }
 
-    /// Whether an expression is the name of a [`Lower::variable_array`].
+    /// Returns whether an expression is the name of a [`Lower::variable_array`].
     pub(super) fn is_variable_array(&self, e: &Expression) -> bool {
         let Expression::Identifier(n) = e else { return false };
         matches!(self.lookup(&n.node.name), Some(Symbol::Register(r, _)) if self.current.variable_arrays.contains(r))
     }
 
-    /// The name and type that a declarator declares.
+    /// Returns the name and type that a declarator declares.
     pub(super) fn declarator(&mut self, base: Ty, d: &'a Node<Declarator>) -> Result<(Option<String>, Ty)> {
         let mut ty = base;
         // Pointers come first in the list and bind last; arrays and functions are read from the

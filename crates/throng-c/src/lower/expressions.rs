@@ -14,7 +14,7 @@ use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse
 const LONG: Int = Int::new(8, true);
 
 impl<'a> Lower<'a> {
-    /// The type of an expression that is not evaluated.
+    /// Returns the type of an expression that is not evaluated.
     pub(super) fn type_of(&mut self, e: &'a Node<Expression>) -> Result<Ty> {
         let key = (e.span.start, e.span.end);
         // The same passage has the same type wherever it is inlined.
@@ -54,19 +54,19 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The value of a constant expression.
+    /// Returns the value of a constant expression.
     pub(super) fn constant(&mut self, e: &'a Node<Expression>) -> Result<i64> {
         self.constant_value(e).map(|(v, _)| v)
     }
 
-    /// Whether an expression is a number that the compiler knows, or text.
+    /// Returns whether an expression is a number that the compiler knows, or text.
     pub(super) fn is_constant(&mut self, e: &'a Node<Expression>) -> bool {
         let text = matches!(e.node, Expression::StringLiteral(_));
         let number = !has_effects(&e.node) && matches!(self.type_of(e), Ok(Ty::Int(_)));
         text || number && self.constant(e).is_ok()
     }
 
-    /// The value and type of a constant expression.
+    /// Returns the value and type of a constant expression.
     pub(super) fn constant_value(&mut self, e: &'a Node<Expression>) -> Result<(i64, Int)> {
         let dry = std::mem::replace(&mut self.dry, true);
         let value = self.value(e);
@@ -77,7 +77,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The place an expression stands for.
+    /// Returns the place an expression stands for.
     pub(super) fn place(&mut self, e: &'a Node<Expression>) -> Result<Place> {
         let span = e.span;
         match &e.node {
@@ -92,45 +92,7 @@ impl<'a> Lower<'a> {
                 let ty = Ty::Array(Rc::new(Ty::Int(Int::new(1, true))), Some(n));
                 Ok(Place::Memory(Expr::Const(a), ty))
             }
-            Expression::Member(m) => {
-                let (base, ty) = match m.node.operator.node {
-                    MemberOperator::Direct => match self.place_or_value(&m.node.expression)? {
-                        Ok(Place::Memory(a, ty)) => (a, ty),
-                        Ok(_) => return wrong(span, "this is not a structure"),
-                        Err(v) => (v.expr, v.ty),
-                    },
-                    MemberOperator::Indirect => {
-                        let v = self.value(&m.node.expression)?;
-                        match v.ty.plain() {
-                            Ty::Ptr(t) => (v.expr, Ty::clone(t)),
-                            _ => return wrong(span, "this is not a pointer to a structure"),
-                        }
-                    }
-                };
-                let name = &m.node.identifier.node.name;
-                if ty.is_atomic() {
-                    // C leaves open what that means.
-                    return unsupported(span, "a member of an `_Atomic` structure");
-                }
-                let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
-                if let Some(what) = self.refusal(&ty) {
-                    return unsupported(span, what);
-                }
-                let Some((offset, ty, bits)) = self.member(*s, name) else {
-                    return wrong(m.node.identifier.span, format!("there is no member `{name}`"));
-                };
-                if bits {
-                    return Ok(Place::BitField(ty));
-                }
-                let whole = Ty::Struct(*s);
-                if self.structs[*s].union
-                    && whole.has_pointers(&self.structs)
-                    && !ty.has_pointers(&self.structs)
-                {
-                    self.emit(Instr::Pointer(PointerUse::Bytes));
-                }
-                Ok(Place::Memory(Expr::bin(BinOp::Add, base, Expr::Const(offset as i64), PTR), ty))
-            }
+            Expression::Member(m) => self.member_place(&m.node, span),
             Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
                 let base = self.value(&b.node.lhs)?;
                 let index = self.value(&b.node.rhs)?;
@@ -151,11 +113,8 @@ impl<'a> Lower<'a> {
                 self.initialise_list(&place, &ty, &c.node.initializer_list, span)?;
                 Ok(place)
             }
-            Expression::Cast(c) => {
-                // As an operand of `&` or `.` after a macro.
-                _ = c;
-                unsupported(span, "a conversion as something to assign to")
-            }
+            // As an operand of `&` or `.` after a macro.
+            Expression::Cast(_) => unsupported(span, "a conversion as something to assign to"),
             Expression::Statement(_)
             | Expression::Call(_)
             | Expression::Conditional(_)
@@ -168,6 +127,43 @@ impl<'a> Lower<'a> {
             }
             _ => wrong(span, "this cannot be assigned to"),
         }
+    }
+
+    fn member_place(&mut self, m: &'a MemberExpression, span: Span) -> Result<Place> {
+        let (base, ty) = match m.operator.node {
+            MemberOperator::Direct => match self.place_or_value(&m.expression)? {
+                Ok(Place::Memory(a, ty)) => (a, ty),
+                Ok(_) => return wrong(span, "this is not a structure"),
+                Err(v) => (v.expr, v.ty),
+            },
+            MemberOperator::Indirect => {
+                let v = self.value(&m.expression)?;
+                match v.ty.plain() {
+                    Ty::Ptr(t) => (v.expr, Ty::clone(t)),
+                    _ => return wrong(span, "this is not a pointer to a structure"),
+                }
+            }
+        };
+        let name = &m.identifier.node.name;
+        if ty.is_atomic() {
+            // C leaves open what that means.
+            return unsupported(span, "a member of an `_Atomic` structure");
+        }
+        let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
+        if let Some(what) = self.refusal(&ty) {
+            return unsupported(span, what);
+        }
+        let Some((offset, ty, bits)) = self.member(*s, name) else {
+            return wrong(m.identifier.span, format!("there is no member `{name}`"));
+        };
+        if bits {
+            return Ok(Place::BitField(ty));
+        }
+        let whole = Ty::Struct(*s);
+        if self.structs[*s].union && whole.has_pointers(&self.structs) && !ty.has_pointers(&self.structs) {
+            self.emit(Instr::Pointer(PointerUse::Bytes));
+        }
+        Ok(Place::Memory(Expr::bin(BinOp::Add, base, Expr::Const(offset as i64), PTR), ty))
     }
 
     fn pointee(&mut self, v: Value, span: Span) -> Result<Place> {
@@ -211,7 +207,7 @@ impl<'a> Lower<'a> {
         Ok(Value { expr: moved, ty: Ty::Ptr(t) })
     }
 
-    /// The value at a place. Arrays become pointers; structures are their address.
+    /// Returns the value at a place. Arrays become pointers; structures are their address.
     pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value> {
         match place {
             Place::Register(r, ty) => Ok(Value { expr: Expr::Reg(*r), ty: unatomic(ty.clone()) }),
@@ -311,7 +307,7 @@ impl<'a> Lower<'a> {
         done
     }
 
-    /// The parts of an object that is copied: where and of which type.
+    /// Returns the parts of an object that is copied: where and of which type.
     fn copied_parts(&mut self, ty: &Ty, span: Span) -> Result<Vec<(i64, Int)>> {
         let mut parts = Vec::new();
         self.size_of(ty, span)?;
@@ -319,7 +315,7 @@ impl<'a> Lower<'a> {
             return unsupported(span, "a copy of bit-fields");
         }
         if !ty.parts(&self.structs, 0, "", &mut parts) {
-            return unsupported(span, "a copy of so many parts, or of floating-point numbers,");
+            return unsupported(span, "a copy of this many parts, or of floating-point numbers,");
         }
         // A replay copies the same parts in the same order.
         let sizes = parts.iter().map(|(offset, i, _)| (*offset, i.size)).collect();
@@ -370,7 +366,7 @@ impl<'a> Lower<'a> {
         Ok(Value { expr, ty: unatomic(ty.clone()) })
     }
 
-    /// Whether a value is not 0, as 0 or 1.
+    /// Returns whether a value is not 0, as 0 or 1.
     fn truth(&mut self, v: Value, span: Span) -> Result<Expr> {
         if v.ty.scalar().is_none() {
             return match v.ty.plain() {
@@ -434,7 +430,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub(super) fn value(&mut self, e: &'a Node<Expression>) -> Result<Value> {
         let at = std::mem::replace(&mut self.here, e.span);
         let v = self.value_here(e);
@@ -444,41 +440,9 @@ impl<'a> Lower<'a> {
 
     fn value_here(&mut self, e: &'a Node<Expression>) -> Result<Value> {
         let span = e.span;
-        let int = |expr| Ok(Value { expr, ty: Ty::int() });
         match &e.node {
-            Expression::Identifier(n) => match self.usable_name(&n.node.name, span)?.cloned() {
-                Some(Symbol::Constant(v, i)) => Ok(Value { expr: Expr::Const(v), ty: Ty::Int(i) }),
-                Some(Symbol::Function(f)) => {
-                    let a = self.function_address(&self.linked(&n.node.name));
-                    Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
-                }
-                None if matches!(
-                    n.node.name.as_str(),
-                    "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__"
-                ) =>
-                {
-                    let name = self.current.frames.last().map_or("", |f| written_name(&f.name)).to_string();
-                    let (a, _) = self.text(name.into_bytes());
-                    Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Int(Int::new(1, true))) })
-                }
-                _ => {
-                    let place = self.place(e)?;
-                    self.read(&place, span)
-                }
-            },
-            Expression::Constant(c) => match &c.node {
-                Constant::Integer(i) => integer(i, self.long(), span),
-                Constant::Character(c) => int(Expr::Const(character(c, span)?)),
-                Constant::Float(f) => {
-                    let size = match f.suffix.format {
-                        FloatFormat::Float => 4,
-                        FloatFormat::Double => 8,
-                        FloatFormat::LongDouble => 16,
-                        FloatFormat::TS18661Format(_) => return unsupported(span, "this kind of number"),
-                    };
-                    Ok(Value { expr: Expr::Const(0), ty: Ty::Float(size) })
-                }
-            },
+            Expression::Identifier(n) => self.named(e, &n.node.name),
+            Expression::Constant(c) => self.literal_constant(&c.node, span),
             Expression::StringLiteral(_) | Expression::Member(_) | Expression::CompoundLiteral(_) => {
                 let place = self.place(e)?;
                 self.read(&place, span)
@@ -491,7 +455,7 @@ impl<'a> Lower<'a> {
             Expression::SizeOfTy(t) => {
                 let ty = self.type_name(&t.node.0)?;
                 let size = self.size_of(&ty, span)?;
-                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(self.size_type()) })
+                Ok(self.size_value(size))
             }
             Expression::SizeOfVal(v) if self.is_variable_array(&v.node.0.node) => {
                 unsupported(span, "`sizeof` an array whose size is not constant")
@@ -499,13 +463,13 @@ impl<'a> Lower<'a> {
             Expression::SizeOfVal(v) => {
                 let ty = self.type_of(&v.node.0)?;
                 let size = self.size_of(&ty, span)?;
-                Ok(Value { expr: Expr::Const(size as i64), ty: Ty::Int(self.size_type()) })
+                Ok(self.size_value(size))
             }
             Expression::AlignOf(t) => {
                 let ty = self.type_name(&t.node.0)?;
                 self.size_of(&ty, span)?;
                 let align = ty.layout(&self.structs).map_or(1, |l| l.1);
-                Ok(Value { expr: Expr::Const(align as i64), ty: Ty::Int(self.size_type()) })
+                Ok(self.size_value(align))
             }
             Expression::UnaryOperator(u) => self.unary(&u.node, span),
             Expression::Cast(c) => {
@@ -522,33 +486,76 @@ impl<'a> Lower<'a> {
                 }
                 Ok(last)
             }
-            Expression::OffsetOf(o) => {
-                let mut ty = self.type_name(&o.node.type_name)?;
-                let mut offset = 0;
-                let mut step = |this: &Self, ty: &mut Ty, name: &Node<Identifier>| {
-                    let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
-                    if let Some(what) = this.refusal(ty) {
-                        return unsupported(span, what);
-                    }
-                    let Some((o, t, _)) = this.member(*s, &name.node.name) else {
-                        return wrong(name.span, format!("there is no member `{}`", name.node.name));
-                    };
-                    offset += o;
-                    *ty = t;
-                    Ok(())
-                };
-                step(self, &mut ty, &o.node.designator.node.base)?;
-                for m in &o.node.designator.node.members {
-                    match &m.node {
-                        OffsetMember::Member(n) => step(self, &mut ty, n)?,
-                        _ => return unsupported(span, "`offsetof` with a subscript"),
-                    }
-                }
-                Ok(Value { expr: Expr::Const(offset as i64), ty: Ty::Int(self.size_type()) })
-            }
+            Expression::OffsetOf(o) => self.offset_of(&o.node, span),
             Expression::VaArg(_) => unsupported(span, "`va_arg`"),
             Expression::Statement(s) => self.statement_expression(s),
         }
+    }
+
+    /// Returns the value of what a name stands for.
+    fn named(&mut self, e: &'a Node<Expression>, name: &str) -> Result<Value> {
+        match self.usable_name(name, e.span)?.cloned() {
+            Some(Symbol::Constant(v, i)) => Ok(Value { expr: Expr::Const(v), ty: Ty::Int(i) }),
+            Some(Symbol::Function(f)) => {
+                let a = self.function_address(&self.linked(name));
+                Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
+            }
+            None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
+                let name = self.current.frames.last().map_or("", |f| written_name(&f.name)).to_string();
+                let (a, _) = self.text(name.into_bytes());
+                Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Int(Int::new(1, true))) })
+            }
+            _ => {
+                let place = self.place(e)?;
+                self.read(&place, e.span)
+            }
+        }
+    }
+
+    fn literal_constant(&self, c: &Constant, span: Span) -> Result<Value> {
+        match c {
+            Constant::Integer(i) => integer(i, self.long(), span),
+            Constant::Character(c) => Ok(Value { expr: Expr::Const(character(c, span)?), ty: Ty::int() }),
+            Constant::Float(f) => {
+                let size = match f.suffix.format {
+                    FloatFormat::Float => 4,
+                    FloatFormat::Double => 8,
+                    FloatFormat::LongDouble => 16,
+                    FloatFormat::TS18661Format(_) => return unsupported(span, "this kind of number"),
+                };
+                Ok(Value { expr: Expr::Const(0), ty: Ty::Float(size) })
+            }
+        }
+    }
+
+    /// A value of the type `size_t`.
+    fn size_value(&self, n: u64) -> Value {
+        Value { expr: Expr::Const(n as i64), ty: Ty::Int(self.size_type()) }
+    }
+
+    fn offset_of(&mut self, o: &'a OffsetOfExpression, span: Span) -> Result<Value> {
+        let (mut ty, base) = (self.type_name(&o.type_name)?, &o.designator.node.base);
+        let mut offset = self.step_into(&mut ty, base, span)?;
+        for m in &o.designator.node.members {
+            let OffsetMember::Member(name) = &m.node else {
+                return unsupported(span, "`offsetof` with a subscript");
+            };
+            offset += self.step_into(&mut ty, name, span)?;
+        }
+        Ok(self.size_value(offset))
+    }
+
+    /// Returns the offset of a member of a structure type, which becomes the type of the member.
+    fn step_into(&self, ty: &mut Ty, name: &Node<Identifier>, span: Span) -> Result<u64> {
+        let Ty::Struct(s) = ty.plain() else { return wrong(span, "this is not a structure") };
+        if let Some(what) = self.refusal(ty) {
+            return unsupported(span, what);
+        }
+        let Some((offset, member, _)) = self.member(*s, &name.node.name) else {
+            return wrong(name.span, format!("there is no member `{}`", name.node.name));
+        };
+        *ty = member;
+        Ok(offset)
     }
 
     /// A value that may be of type `void`, or a floating-point constant that is not used.
@@ -671,7 +678,7 @@ impl<'a> Lower<'a> {
         Ok((old, new))
     }
 
-    /// The value in a register of its own.
+    /// Returns the value in a register of its own.
     pub(super) fn kept(&mut self, v: Value) -> Value {
         match (&v.expr, v.ty.scalar()) {
             (Expr::Const(_), _) | (_, None) => v,
@@ -750,91 +757,79 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Result<Value> {
         use BinaryOperator as B;
-        let (op, swapped) = match b.operator.node {
+        match &b.operator.node {
             B::Index => {
                 let place = self.place(e)?;
-                return self.read(&place, span);
+                self.read(&place, span)
             }
-            B::Assign => {
-                let place = self.place(&b.lhs)?;
-                let v = self.value(&b.rhs)?;
-                let ty = match &place {
-                    Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
-                };
-                self.here = span;
-                if ty.scalar().is_none() {
-                    self.assign(&place, v.clone(), span)?;
-                    return Ok(v);
+            B::Assign => self.assignment(b, span),
+            operator => match operation(operator) {
+                None => self.logical(e, b, span),
+                Some((op, Form::Assigns)) => {
+                    let place = self.place(&b.lhs)?;
+                    let v = self.value(&b.rhs)?;
+                    self.here = span;
+                    Ok(self.update(&place, v, op, span)?.1)
                 }
-                let v = self.convert(v, &ty, span)?;
-                self.assign(&place, v.clone(), span)?;
-                return Ok(match place {
-                    Place::Register(r, t) => Value { expr: Expr::Reg(r), ty: unatomic(t) },
-                    _ => v,
-                });
-            }
-            B::LogicalAnd | B::LogicalOr => {
-                if self.dry {
-                    // Constants in conditional compilation.
-                    let (x, y) = (self.value(&b.lhs)?, self.value(&b.rhs)?);
-                    let (x, y) = (self.truth(x, span)?, self.truth(y, span)?);
-                    let op = if b.operator.node == B::LogicalAnd { BinOp::And } else { BinOp::Or };
-                    return Ok(Value { expr: Expr::bin(op, x, y, INT), ty: Ty::int() });
+                Some((op, form)) => {
+                    let x = self.value(&b.lhs)?;
+                    // The right operand may assign to a variable that the left one has read.
+                    let x = if has_effects(&b.rhs.node) { self.kept(x) } else { x };
+                    let y = self.value(&b.rhs)?;
+                    let (x, y) = if form == Form::Swapped { (y, x) } else { (x, y) };
+                    self.arithmetic(op, x, y, span)
                 }
-                let (yes, no, end) = (self.label(), self.label(), self.label());
-                let r = self.register(INT, None);
-                self.condition(e, yes, no)?;
-                self.place_label(yes);
-                self.emit(Instr::Let(r, Expr::Const(1)));
-                self.emit(Instr::Jump(end));
-                self.place_label(no);
-                self.emit(Instr::Let(r, Expr::Const(0)));
-                self.place_label(end);
-                return Ok(Value { expr: Expr::Reg(r), ty: Ty::int() });
-            }
-            B::Multiply => (BinOp::Mul, false),
-            B::Divide => (BinOp::Div, false),
-            B::Modulo => (BinOp::Rem, false),
-            B::Plus => (BinOp::Add, false),
-            B::Minus => (BinOp::Sub, false),
-            B::ShiftLeft => (BinOp::Shl, false),
-            B::ShiftRight => (BinOp::Shr, false),
-            B::Less => (BinOp::Lt, false),
-            B::Greater => (BinOp::Lt, true),
-            B::LessOrEqual => (BinOp::Le, false),
-            B::GreaterOrEqual => (BinOp::Le, true),
-            B::Equals => (BinOp::Eq, false),
-            B::NotEquals => (BinOp::Ne, false),
-            B::BitwiseAnd => (BinOp::And, false),
-            B::BitwiseXor => (BinOp::Xor, false),
-            B::BitwiseOr => (BinOp::Or, false),
-            ref assign => {
-                let op = match assign {
-                    B::AssignMultiply => BinOp::Mul,
-                    B::AssignDivide => BinOp::Div,
-                    B::AssignModulo => BinOp::Rem,
-                    B::AssignPlus => BinOp::Add,
-                    B::AssignMinus => BinOp::Sub,
-                    B::AssignShiftLeft => BinOp::Shl,
-                    B::AssignShiftRight => BinOp::Shr,
-                    B::AssignBitwiseAnd => BinOp::And,
-                    B::AssignBitwiseXor => BinOp::Xor,
-                    _ => BinOp::Or,
-                };
-                let place = self.place(&b.lhs)?;
-                let v = self.value(&b.rhs)?;
-                self.here = span;
-                return Ok(self.update(&place, v, op, span)?.1);
-            }
-        };
-        let x = self.value(&b.lhs)?;
-        // The right operand may assign to a variable that the left one has read.
-        let x = if has_effects(&b.rhs.node) { self.kept(x) } else { x };
-        let y = self.value(&b.rhs)?;
-        if swapped { self.arithmetic(op, y, x, span) } else { self.arithmetic(op, x, y, span) }
+            },
+        }
     }
 
-    /// Whether an expression is a constant 0, as a pointer or a number.
+    /// Lowers `place = value`.
+    fn assignment(&mut self, b: &'a BinaryOperatorExpression, span: Span) -> Result<Value> {
+        let place = self.place(&b.lhs)?;
+        let v = self.value(&b.rhs)?;
+        let ty = match &place {
+            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
+        };
+        self.here = span;
+        if ty.scalar().is_none() {
+            self.assign(&place, v.clone(), span)?;
+            return Ok(v);
+        }
+        let v = self.convert(v, &ty, span)?;
+        self.assign(&place, v.clone(), span)?;
+        Ok(match place {
+            Place::Register(r, t) => Value { expr: Expr::Reg(r), ty: unatomic(t) },
+            _ => v,
+        })
+    }
+
+    /// Lowers `&&` and `||`.
+    fn logical(
+        &mut self,
+        e: &'a Node<Expression>,
+        b: &'a BinaryOperatorExpression,
+        span: Span,
+    ) -> Result<Value> {
+        if self.dry {
+            // Constants in conditional compilation.
+            let (x, y) = (self.value(&b.lhs)?, self.value(&b.rhs)?);
+            let (x, y) = (self.truth(x, span)?, self.truth(y, span)?);
+            let op = if b.operator.node == BinaryOperator::LogicalAnd { BinOp::And } else { BinOp::Or };
+            return Ok(Value { expr: Expr::bin(op, x, y, INT), ty: Ty::int() });
+        }
+        let (yes, no, end) = (self.label(), self.label(), self.label());
+        let r = self.register(INT, None);
+        self.condition(e, yes, no)?;
+        self.place_label(yes);
+        self.emit(Instr::Let(r, Expr::Const(1)));
+        self.emit(Instr::Jump(end));
+        self.place_label(no);
+        self.emit(Instr::Let(r, Expr::Const(0)));
+        self.place_label(end);
+        Ok(Value { expr: Expr::Reg(r), ty: Ty::int() })
+    }
+
+    /// Returns whether an expression is a constant 0, as a pointer or a number.
     fn is_null_constant(&mut self, e: &'a Node<Expression>) -> bool {
         matches!(self.constant(e), Ok(0))
     }
@@ -928,7 +923,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether a function is called in it, or it has statements inside.
+/// Returns whether a function is called in it, or it has statements inside.
 pub(super) fn calls(e: &Expression) -> bool {
     let any = |list: &[&Node<Expression>]| list.iter().any(|e| calls(&e.node));
     match e {
@@ -946,7 +941,7 @@ pub(super) fn calls(e: &Expression) -> bool {
     }
 }
 
-/// Whether evaluating it may change a variable.
+/// Returns whether evaluating it may change a variable.
 pub(super) fn has_effects(e: &Expression) -> bool {
     match e {
         Expression::Identifier(_)
@@ -993,7 +988,7 @@ pub(super) fn has_effects(e: &Expression) -> bool {
     }
 }
 
-/// Whether C has several types that are this one here: `char` and `signed char`, `long` and
+/// Returns whether C has several types that are this one here: `char` and `signed char`, `long` and
 /// `long long`, pointers to what is `const` and what is not.
 fn is_several_types(ty: &Ty) -> bool {
     match ty.plain() {
@@ -1003,7 +998,7 @@ fn is_several_types(ty: &Ty) -> bool {
     }
 }
 
-/// Whether a type name that is not that of a pointer has qualifiers.
+/// Returns whether a type name that is not that of a pointer has qualifiers.
 fn is_qualified(t: &TypeName) -> bool {
     let qualifier = |s: &Node<SpecifierQualifier>| matches!(s.node, SpecifierQualifier::TypeQualifier(_));
     t.declarator.is_none() && t.specifiers.iter().any(qualifier)
@@ -1057,4 +1052,48 @@ fn integer(i: &Integer, long: Int, span: Span) -> Result<Value> {
     };
     let (size, signed) = kinds.iter().find(fits).copied().unwrap_or((8, false));
     Ok(Value { expr: Expr::Const(v as i64), ty: Ty::Int(Int::new(size, signed)) })
+}
+
+/// How an operator applies an operation to its operands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    /// The operands change places.
+    Swapped,
+    /// The result goes to the left operand.
+    Assigns,
+}
+
+/// Returns what an arithmetic operator does; `None` for others.
+fn operation(operator: &BinaryOperator) -> Option<(BinOp, Form)> {
+    use BinaryOperator as B;
+    Some(match operator {
+        B::Multiply => (BinOp::Mul, Form::Plain),
+        B::Divide => (BinOp::Div, Form::Plain),
+        B::Modulo => (BinOp::Rem, Form::Plain),
+        B::Plus => (BinOp::Add, Form::Plain),
+        B::Minus => (BinOp::Sub, Form::Plain),
+        B::ShiftLeft => (BinOp::Shl, Form::Plain),
+        B::ShiftRight => (BinOp::Shr, Form::Plain),
+        B::Less => (BinOp::Lt, Form::Plain),
+        B::Greater => (BinOp::Lt, Form::Swapped),
+        B::LessOrEqual => (BinOp::Le, Form::Plain),
+        B::GreaterOrEqual => (BinOp::Le, Form::Swapped),
+        B::Equals => (BinOp::Eq, Form::Plain),
+        B::NotEquals => (BinOp::Ne, Form::Plain),
+        B::BitwiseAnd => (BinOp::And, Form::Plain),
+        B::BitwiseXor => (BinOp::Xor, Form::Plain),
+        B::BitwiseOr => (BinOp::Or, Form::Plain),
+        B::AssignMultiply => (BinOp::Mul, Form::Assigns),
+        B::AssignDivide => (BinOp::Div, Form::Assigns),
+        B::AssignModulo => (BinOp::Rem, Form::Assigns),
+        B::AssignPlus => (BinOp::Add, Form::Assigns),
+        B::AssignMinus => (BinOp::Sub, Form::Assigns),
+        B::AssignShiftLeft => (BinOp::Shl, Form::Assigns),
+        B::AssignShiftRight => (BinOp::Shr, Form::Assigns),
+        B::AssignBitwiseAnd => (BinOp::And, Form::Assigns),
+        B::AssignBitwiseXor => (BinOp::Xor, Form::Assigns),
+        B::AssignBitwiseOr => (BinOp::Or, Form::Assigns),
+        B::Index | B::Assign | B::LogicalAnd | B::LogicalOr => return None,
+    })
 }

@@ -13,7 +13,7 @@ use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of
 struct Values {
     list: Vec<(u64, Int, Expr)>,
     length: u64,
-    /// Whether they are inside a union, where a part may be read as another one.
+    /// True if they are inside a union, where a part may be read as another one.
     in_union: bool,
 }
 
@@ -26,7 +26,7 @@ impl Values {
 
 type Items<'a> = std::iter::Peekable<std::slice::Iter<'a, Node<InitializerListItem>>>;
 
-/// Whether an expression is 0 as it is written, whose bytes are all 0.
+/// Returns whether an expression is 0 as it is written, whose bytes are all 0.
 fn is_zero(e: &Expression) -> bool {
     let digits = match e {
         Expression::Constant(c) => match &c.node {
@@ -39,7 +39,7 @@ fn is_zero(e: &Expression) -> bool {
     digits.bytes().all(|b| matches!(b, b'0' | b'.'))
 }
 
-/// Whether text can be the initial value of an array of this type.
+/// Returns whether text can be the initial value of an array of this type.
 fn takes_text(ty: &Ty, init: &Initializer) -> bool {
     matches!(init, Initializer::Expression(e) if matches!(e.node, Expression::StringLiteral(_)))
         && matches!(ty.plain(), Ty::Array(t, _) if matches!(t.scalar(), Some(Int { size: 1, .. })))
@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
         Ok(Ty::Array(t.clone(), Some(length)))
     }
 
-    /// The same for a compound literal.
+    /// Returns the same for a compound literal.
     pub(super) fn sized_literal(&mut self, ty: Ty, c: &'a CompoundLiteral, span: Span) -> Result<Ty> {
         let Ty::Array(t, None) = &ty else { return Ok(ty) };
         let length =
@@ -71,7 +71,7 @@ impl<'a> Lower<'a> {
         done.map(|()| values.length)
     }
 
-    /// The initial value of a variable at a fixed address.
+    /// Returns the initial value of a variable at a fixed address.
     pub(super) fn fixed_initial(
         &mut self,
         a: i64,
@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The initial value of a local variable.
+    /// Writes the initial value of a local variable.
     pub(super) fn initialise(&mut self, place: &Place, ty: &Ty, init: &'a Node<Initializer>) -> Result<()> {
         match &init.node {
             Initializer::Expression(e) if !matches!(ty.plain(), Ty::Array(..)) => {
@@ -149,7 +149,7 @@ impl<'a> Lower<'a> {
             return unsupported(span, "an initial value of bit-fields");
         }
         if !ty.parts(&self.structs, 0, "", &mut parts) {
-            return unsupported(span, "an initial value of so many parts, or with floating-point numbers,");
+            return unsupported(span, "an initial value of this many parts, or with floating-point numbers,");
         }
         let at = |o: u64| Expr::bin(BinOp::Add, a.clone(), Expr::Const(o as i64), PTR);
         // What is not mentioned is zero.
@@ -326,7 +326,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The number of the part that designators lead to, and those that lead on from there.
+    /// Returns the number of the part that designators lead to, and those that lead on from there.
     fn designated(&mut self, ty: &Ty, path: &'a [Node<Designator>]) -> Result<(u64, &'a [Node<Designator>])> {
         let Some((d, rest)) = path.split_first() else { return Ok((0, path)) };
         match &d.node {

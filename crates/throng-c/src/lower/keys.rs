@@ -20,7 +20,7 @@ const MOST: i64 = 16;
 pub(super) struct Keys {
     values: i64,
     table: i64,
-    /// Whether the end of a thread is being written.
+    /// True if the end of a thread is being written.
     ending: bool,
 }
 

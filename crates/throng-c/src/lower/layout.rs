@@ -13,7 +13,7 @@ struct Layout {
     /// Number of bits that are taken so far.
     bits: u128,
     align: u64,
-    /// Whether members need no alignment.
+    /// True if members need no alignment.
     packed: bool,
 }
 
@@ -22,7 +22,7 @@ impl Layout {
         u64::try_from(self.bits.div_ceil(8)).unwrap_or(u64::MAX)
     }
 
-    /// The offset of a member of a size and alignment.
+    /// Returns the offset of a member of a size and alignment.
     fn place(&mut self, size: u64, align: u64) -> u64 {
         let align = if self.packed { 1 } else { align };
         self.align = self.align.max(align);
@@ -93,7 +93,7 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// The argument of `aligned`, if it is a number or the size of a type that has a name.
+    /// Returns the argument of `aligned`, if it is a number or the size of a type that has a name.
     fn alignment(&self, argument: &str) -> Option<u64> {
         let inner = argument.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
         let align = match inner.strip_prefix("sizeof") {
@@ -109,7 +109,7 @@ impl<'a> Lower<'a> {
         u64::is_power_of_two(align).then_some(align)
     }
 
-    /// The number of a structure, which may be new; `None` for `__auto_type`.
+    /// Returns the number of a structure, which may be new; `None` for `__auto_type`.
     fn struct_number(&mut self, s: &'a Node<StructType>) -> Result<Option<usize>> {
         let name = s.node.identifier.as_ref().map_or_else(String::new, |n| n.node.name.clone());
         let tag = format!("struct {name}");
@@ -216,7 +216,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Why a type is refused, if it is.
+    /// Returns why a type is refused, if it is.
     pub(super) fn refusal(&self, ty: &Ty) -> Option<String> {
         match ty.plain() {
             Ty::Array(t, _) => self.refusal(t),
@@ -225,7 +225,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The type of an enumeration: `unsigned int` unless a constant is negative or too large.
+    /// Returns the type of an enumeration: `unsigned int` unless a constant is negative or too
+    /// large.
     pub(super) fn enumeration(&mut self, e: &'a Node<EnumType>) -> Result<Ty> {
         let tag = e.node.identifier.as_ref().map(|n| format!("struct {}", n.node.name));
         if e.node.enumerators.is_empty() {
@@ -276,13 +277,13 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether a type has all values from one to another.
+/// Returns whether a type has all values from one to another.
 fn fits(low: i128, high: i128, i: Int) -> bool {
     let bits = u32::from(i.size) * 8 - u32::from(i.signed);
     high < 1 << bits && low >= if i.signed { -(1i128 << bits) } else { 0 }
 }
 
-/// The first type of `unsigned int`, `int`, `unsigned long` and `long` that has all values.
+/// Returns the first type of `unsigned int`, `int`, `unsigned long` and `long` that has all values.
 fn enumeration_type(low: i128, high: i128) -> Int {
     let types = [Int::new(4, false), INT, Int::new(8, false)];
     types.into_iter().find(|i| fits(low, high, *i)).unwrap_or(Int::new(8, true))

@@ -13,8 +13,8 @@ use crate::types::{Func, Ty};
 use throng_goto::program::{Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address};
 
 impl<'a> Lower<'a> {
-    /// A call of a function that the table of the library describes; `None` if it does not, or if
-    /// the function may write here.
+    /// Lowers a call of a function that the table of the library describes; `None` if it does not,
+    /// or if the function may write here.
     pub(super) fn known_call(
         &mut self,
         name: &str,
@@ -102,7 +102,8 @@ impl<'a> Lower<'a> {
         self.place_label(end);
     }
 
-    /// The parts of what a pointer points to: where, and of which type. None if they are not known.
+    /// Returns the parts of what a pointer points to: where, and of which type. None if they are
+    /// not known.
     fn parts_behind(&self, v: &Value) -> Vec<(i64, Int)> {
         let mut parts = Vec::new();
         let known = pointee(v).is_some_and(|t| t.parts(&self.structs, 0, "", &mut parts));
@@ -137,7 +138,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The text of a string literal, by its address.
+    /// Returns the text of a string literal, by its address.
     fn literal(&self, e: &Expr) -> Option<Vec<u8>> {
         let Expr::Const(a) = e else { return None };
         self.strings.iter().find(|(_, at)| *at == a).map(|(bytes, _)| bytes[..bytes.len() - 1].to_vec())
@@ -156,7 +157,7 @@ impl<'a> Lower<'a> {
         self.place_label(some);
     }
 
-    /// `scanf` and its like: a number of conversions, and values for as many integers.
+    /// Lowers `scanf` and its like: a number of conversions, and values for as many integers.
     pub(super) fn scan(&mut self, source: Scan, args: Args<'a>, span: Span) -> Result<Option<Value>> {
         match source {
             Scan::Input => {}
@@ -180,7 +181,7 @@ impl<'a> Lower<'a> {
         Ok(Self::int_value(Expr::Reg(done)))
     }
 
-    /// The integers that a format of `scanf` assigns to: where, and of which type.
+    /// Returns the integers that a format of `scanf` assigns to: where, and of which type.
     fn scan_targets(&mut self, format: usize, args: Args<'a>, span: Span) -> Result<Vec<(Expr, Int)>> {
         let at = self.arg(args, format, span)?.expr;
         let Some(literal) = self.literal(&at).or(self.dry.then(Vec::new)) else {
@@ -197,7 +198,7 @@ impl<'a> Lower<'a> {
         assigned.enumerate().map(target).collect()
     }
 
-    /// The initial bytes of a standard stream: an address at which there is nothing.
+    /// Returns the initial bytes of a standard stream: an address at which there is nothing.
     pub(super) fn stream(&mut self, name: &str) -> Option<Vec<u16>> {
         let is_one = matches!(name, "stdin" | "stdout" | "stderr");
         let a = is_one.then(|| address(FUNCTION + self.function_number(name), 0));
@@ -205,7 +206,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// What an argument points to.
+/// Returns what an argument points to.
 pub(super) fn pointee(v: &Value) -> Option<&Ty> {
     match v.ty.plain() {
         Ty::Ptr(t) => Some(t.plain()),

@@ -32,7 +32,7 @@ pub(super) struct Unit {
 pub(super) struct Variable {
     ty: Ty,
     external: bool,
-    /// Whether some declaration is a definition.
+    /// True if some declaration is a definition.
     defined: bool,
     has_value: bool,
     private: bool,
@@ -49,13 +49,13 @@ pub(super) struct Linkage {
     variables: HashMap<i64, Variable>,
 }
 
-/// The name of a function as it is written, without the file before it.
+/// Returns the name of a function as it is written, without the file before it.
 pub(crate) fn written_name(link: &str) -> &str {
     link.rsplit(':').next().unwrap_or(link)
 }
 
 impl Linkage {
-    /// The scopes of translation units, which are still empty.
+    /// Returns the scopes of translation units, which are still empty.
     pub(super) fn new(units: &[TranslationUnit], files: &[String]) -> Linkage {
         let mut linkage = Linkage::default();
         for (unit, file) in units.iter().zip(files) {
@@ -70,7 +70,7 @@ impl Linkage {
         linkage
     }
 
-    /// The file scope of the unit that is being read.
+    /// Returns the file scope of the unit that is being read.
     pub(super) fn names(&self) -> &HashMap<String, Symbol> {
         &self.units[self.unit].names
     }
@@ -129,14 +129,14 @@ fn declared_name(d: &Declarator) -> Option<&str> {
 }
 
 impl<'a> Lower<'a> {
-    /// The name by which functions of all units are told apart: `FILE:NAME` for one that only this
-    /// unit can call, if there are several units.
+    /// Returns the name by which functions of all units are told apart: `FILE:NAME` for one that
+    /// only this unit can call, if there are several units.
     pub(super) fn linked(&self, name: &str) -> String {
         let unit = &self.linkage.units[self.linkage.unit];
         if unit.internal.contains(name) { format!("{}:{name}", unit.file) } else { name.to_string() }
     }
 
-    /// Whether this unit can call a function of a name that has a body.
+    /// Returns whether this unit can call a function of a name that has a body.
     pub(super) fn is_defined(&self, name: &str) -> bool {
         self.definitions.contains_key(&self.linked(name))
     }
@@ -177,8 +177,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The type that a name of the file scope is declared as. One that is refused may be named, as
-    /// headers do, and nothing else: it is a structure without members.
+    /// Returns the type that a name of the file scope is declared as. One that is refused may be
+    /// named, as headers do, and nothing else: it is a structure without members.
     pub(super) fn opaque_if_refused(&mut self, name: &str, ty: Ty) -> Ty {
         let unit = self.linkage.unit;
         let Some(what) = self.linkage.units[unit].refused.remove(name) else { return ty };
@@ -260,7 +260,7 @@ impl<'a> Lower<'a> {
         self.fixed_initial(a, ty, item, span)
     }
 
-    /// Whether a variable may be declared in this way, too.
+    /// Checks that a variable may be declared in this way, too.
     fn check_again(&self, a: i64, name: &str, ty: &Ty, base: &Base, span: Span) -> Result<()> {
         let known = &self.linkage.variables[&a];
         let is_static = base.class == Some(StorageClassSpecifier::Static);
@@ -304,7 +304,8 @@ impl<'a> Lower<'a> {
         Ok(a)
     }
 
-    /// How a variable is called in reports: with its file, where another file has one of that name.
+    /// Returns how a variable is called in reports: with its file, where another file has one of
+    /// that name.
     fn object_name(&self, name: &str) -> String {
         match self.program.objects.iter().any(|o| o.global && o.name == name) {
             true => format!("{}:{name}", self.linkage.units[self.linkage.unit].file),
@@ -358,7 +359,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether two declarations of a function agree; one without parameters agrees with any.
+    /// Returns whether two declarations of a function agree; one without parameters agrees with
+    /// any.
     fn same_function(&self, a: &Func, b: &Func, within: &mut Vec<(usize, usize)>) -> bool {
         let open = a.parameters.is_empty() || b.parameters.is_empty();
         let alike = a.parameters.len() == b.parameters.len() && a.variadic == b.variadic;
@@ -367,8 +369,8 @@ impl<'a> Lower<'a> {
             && (open || alike && pairs.all(|(a, b)| self.same(a.1.plain(), b.1.plain(), within)))
     }
 
-    /// Whether types are compatible. Structures of different units are if they have the same tag
-    /// and the same members.
+    /// Returns whether types are compatible. Structures of different units are if they have the
+    /// same tag and the same members.
     pub(super) fn same_type(&self, a: &Ty, b: &Ty) -> bool {
         self.same(a, b, &mut Vec::new())
     }

@@ -4,7 +4,7 @@ use lang_c::span::Span;
 
 use super::{Result, unsupported, wrong};
 
-/// The bytes of a string that is written in parts, without the zero at its end.
+/// Returns the bytes of a string that is written in parts, without the zero at its end.
 pub(super) fn string_bytes(parts: &[String], span: Span) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for part in parts {
@@ -17,7 +17,7 @@ pub(super) fn string_bytes(parts: &[String], span: Span) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The value of a character constant. One of several characters has them as its bytes.
+/// Returns the value of a character constant. One of several characters has them as its bytes.
 pub(super) fn character(text: &str, span: Span) -> Result<i64> {
     let Some(inner) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) else {
         return unsupported(span, "a wide character");
@@ -65,7 +65,7 @@ fn unescape(text: &str, out: &mut Vec<u8>, span: Span) -> Result<()> {
     Ok(())
 }
 
-/// The number that a text begins with, of at most so many digits.
+/// Returns the number that a text begins with, of at most `most` digits.
 fn number(text: &mut &str, radix: u32, most: usize, span: Span) -> Result<u8> {
     let digits = text.chars().take(most).take_while(|c| c.is_digit(radix)).count();
     let (digits, rest) = text.split_at(digits);

@@ -11,7 +11,8 @@ impl<'a> Lower<'a> {
         self.address_of("pthread_mutex_t", args, i, span)
     }
 
-    /// Where the kind of a mutex is kept, if there is room for one and any can be recursive.
+    /// Returns where the kind of a mutex is kept, if there is room for one and any can be
+    /// recursive.
     pub(super) fn mutex_kind(&self, m: &Value) -> Option<i64> {
         (self.recursive_locks && self.pointee_size(m) >= 20).then_some(16)
     }

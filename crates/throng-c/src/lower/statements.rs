@@ -40,38 +40,9 @@ impl<'a> Lower<'a> {
                 done
             }
             Statement::Expression(Some(e)) => self.value(e).map(|_| ()),
-            Statement::If(i) => {
-                let (yes, no, end) = (self.label(), self.label(), self.label());
-                self.condition(&i.node.condition, yes, no)?;
-                self.place_label(yes);
-                self.block(&i.node.then_statement);
-                self.emit(Instr::Jump(end));
-                self.place_label(no);
-                if let Some(s) = &i.node.else_statement {
-                    self.block(s);
-                }
-                self.place_label(end);
-                Ok(())
-            }
-            Statement::While(w) => {
-                let (head, body, end) = (self.label(), self.label(), self.label());
-                self.place_label(head);
-                self.condition(&w.node.expression, body, end)?;
-                self.place_label(body);
-                self.looped(&w.node.statement, end, head);
-                self.emit(Instr::Jump(head));
-                self.place_label(end);
-                Ok(())
-            }
-            Statement::DoWhile(w) => {
-                let (body, test, end) = (self.label(), self.label(), self.label());
-                self.place_label(body);
-                self.looped(&w.node.statement, end, test);
-                self.place_label(test);
-                self.condition(&w.node.expression, body, end)?;
-                self.place_label(end);
-                Ok(())
-            }
+            Statement::If(i) => self.if_statement(&i.node),
+            Statement::While(w) => self.while_loop(&w.node),
+            Statement::DoWhile(w) => self.do_loop(&w.node),
             Statement::For(f) => self.for_loop(&f.node),
             Statement::Switch(w) => self.switch(&w.node),
             Statement::Goto(n) => {
@@ -99,38 +70,75 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::Jump(to));
                 Ok(())
             }
-            Statement::Return(e) => {
-                let Some((place, exit)) = self.current.frames.last().map(|f| (f.result.clone(), f.exit))
-                else {
-                    return wrong(s.span, "`return` outside a function");
-                };
-                if let Some(e) = e {
-                    let v = self.value(e)?;
-                    if let Some(place) = place {
-                        self.assign(&place, v, s.span)?;
-                    }
-                }
-                self.emit(Instr::Jump(exit));
-                Ok(())
-            }
-            Statement::Asm(a) => {
-                // A compiler barrier has no instruction in it, and sequential consistency needs
-                // none.
-                let (template, inputs) = match &a.node {
-                    AsmStatement::GnuBasic(t) => (&t.node, &[][..]),
-                    AsmStatement::GnuExtended(x) if x.outputs.is_empty() => (&x.template.node, &x.inputs[..]),
-                    AsmStatement::GnuExtended(_) => return unsupported(s.span, "inline assembly"),
-                };
-                if template.iter().any(|t| !t.trim_matches('"').trim().is_empty()) {
-                    return unsupported(s.span, "inline assembly");
-                }
-                inputs.iter().try_for_each(|i| self.value(&i.node.variable_name).map(|_| ()))
-            }
+            Statement::Return(e) => self.return_statement(e.as_deref(), s.span),
+            Statement::Asm(a) => self.assembly(&a.node, s.span),
         }
     }
 
-    /// Whether there is an access to memory after instruction `from`; if not, the atomic section
-    /// that begins there does not.
+    fn if_statement(&mut self, i: &'a IfStatement) -> Result<()> {
+        let (yes, no, end) = (self.label(), self.label(), self.label());
+        self.condition(&i.condition, yes, no)?;
+        self.place_label(yes);
+        self.block(&i.then_statement);
+        self.emit(Instr::Jump(end));
+        self.place_label(no);
+        if let Some(s) = &i.else_statement {
+            self.block(s);
+        }
+        self.place_label(end);
+        Ok(())
+    }
+
+    fn while_loop(&mut self, w: &'a WhileStatement) -> Result<()> {
+        let (head, body, end) = (self.label(), self.label(), self.label());
+        self.place_label(head);
+        self.condition(&w.expression, body, end)?;
+        self.place_label(body);
+        self.looped(&w.statement, end, head);
+        self.emit(Instr::Jump(head));
+        self.place_label(end);
+        Ok(())
+    }
+
+    fn do_loop(&mut self, w: &'a DoWhileStatement) -> Result<()> {
+        let (body, test, end) = (self.label(), self.label(), self.label());
+        self.place_label(body);
+        self.looped(&w.statement, end, test);
+        self.place_label(test);
+        self.condition(&w.expression, body, end)?;
+        self.place_label(end);
+        Ok(())
+    }
+
+    fn return_statement(&mut self, e: Option<&'a Node<Expression>>, span: Span) -> Result<()> {
+        let Some((place, exit)) = self.current.frames.last().map(|f| (f.result.clone(), f.exit)) else {
+            return wrong(span, "`return` outside a function");
+        };
+        if let Some(e) = e {
+            let v = self.value(e)?;
+            if let Some(place) = place {
+                self.assign(&place, v, span)?;
+            }
+        }
+        self.emit(Instr::Jump(exit));
+        Ok(())
+    }
+
+    /// A compiler barrier has no instruction in it, and sequential consistency needs none.
+    fn assembly(&mut self, a: &'a AsmStatement, span: Span) -> Result<()> {
+        let (template, inputs) = match a {
+            AsmStatement::GnuBasic(t) => (&t.node, &[][..]),
+            AsmStatement::GnuExtended(x) if x.outputs.is_empty() => (&x.template.node, &x.inputs[..]),
+            AsmStatement::GnuExtended(_) => return unsupported(span, "inline assembly"),
+        };
+        if template.iter().any(|t| !t.trim_matches('"').trim().is_empty()) {
+            return unsupported(span, "inline assembly");
+        }
+        inputs.iter().try_for_each(|i| self.value(&i.node.variable_name).map(|_| ()))
+    }
+
+    /// Returns whether there is an access to memory after instruction `from`; if not, the atomic
+    /// section that begins there does not.
     pub(super) fn accesses_memory(&mut self, from: usize) -> bool {
         let code = &mut self.current.template.code;
         let accesses = |i: &Instr| matches!(i, Instr::Load(..) | Instr::Store(..));
@@ -309,7 +317,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Where a switch goes to come to a label of its body: past the declarations before it.
+    /// Returns where a switch goes to come to a label of its body: past the declarations before it.
     fn entered(&mut self, label: usize) -> usize {
         let outer = self.current.frames.last().and_then(|f| f.switches.last()).map(|s| s.outer);
         let declared = self.declared(outer.unwrap_or(usize::MAX));

@@ -1,7 +1,7 @@
 //! Threads: how they begin and end, and which function stands for what.
 //!
-//! Locks and their like are written with the atomic sections of the goto program, on the first bytes
-//! of their objects: 0 is what a static initialiser leaves there.
+//! Locks and their like are written with the atomic sections of the goto program, on the first
+//! bytes of their objects: 0 is what a static initialiser leaves there.
 
 use lang_c::ast::*;
 use lang_c::span::Span;
@@ -12,13 +12,13 @@ use crate::library::special::Thread;
 use crate::types::Ty;
 use throng_goto::program::{BinOp, Expr, INT, Instr, PTR};
 
-/// The handle of the running thread: 0 is none.
+/// Returns the handle of the running thread: 0 is none.
 fn handle() -> Expr {
     Expr::bin(BinOp::Add, Expr::SelfId, Expr::Const(1), PTR)
 }
 
 impl<'a> Lower<'a> {
-    /// The number of bytes that a pointer argument points to.
+    /// Returns the number of bytes that a pointer argument points to.
     pub(super) fn pointee_size(&self, v: &Value) -> u64 {
         match v.ty.plain() {
             Ty::Ptr(t) => t.layout(&self.structs).map_or(0, |l| l.0),
@@ -36,7 +36,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A call of a function about threads: `Some(result)`, or `None` if it is not modelled.
+    /// Lowers a call of a function about threads: `Some(result)`, or `None` if it is not modelled.
     pub(super) fn thread_function(
         &mut self,
         function: Thread,
@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
         Ok(Some(Self::int_value(done)))
     }
 
-    /// A value of the type that a function about threads returns.
+    /// Returns a value of the type that a function about threads returns.
     fn thread_type(&self, function: Thread) -> Option<Value> {
         match function {
             Thread::Own => Some(Value { expr: handle(), ty: Ty::Int(self.size_type()) }),
@@ -211,7 +211,7 @@ impl<'a> Lower<'a> {
         Ok(Expr::Const(0))
     }
 
-    /// The handle of the thread with a number: 0 is none.
+    /// Returns the handle of the thread with a number: 0 is none.
     fn plus_one(number: u32) -> Expr {
         Expr::bin(BinOp::Add, Expr::Reg(number), Expr::Const(1), PTR)
     }

@@ -74,7 +74,7 @@ pub(super) fn mutants(
     }
 }
 
-/// The parameter that a condition is about, if it is about one and about nothing else.
+/// Returns the parameter that a condition is about, if it is about one and about nothing else.
 fn of_parameter(condition: &Node<Expression>, parameters: &[&str]) -> Option<usize> {
     struct Names<'a>(Vec<&'a str>);
     impl<'a> Visit<'a> for Names<'a> {
@@ -94,7 +94,7 @@ fn of_parameter(condition: &Node<Expression>, parameters: &[&str]) -> Option<usi
 struct Seen<'a> {
     /// The conditions on which an error is called.
     guards: Vec<&'a Node<Expression>>,
-    /// Whether one is called on no condition.
+    /// True if one is called on no condition.
     always: bool,
     /// The label after which one is called on no condition.
     error_label: Option<&'a str>,

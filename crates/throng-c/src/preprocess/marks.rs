@@ -21,13 +21,13 @@ pub struct Mark {
 }
 
 impl Prepared {
-    /// The marks of a declaration or function, some of which may stand before it.
+    /// Returns the marks of a declaration or function, some of which may stand before it.
     pub fn marks_of_declaration(&self, start: usize, end: usize) -> &[Mark] {
         let before = self.text.get(..start).unwrap_or_default();
         self.marks_between(before.trim_end().len(), end)
     }
 
-    /// The marks of a structure or enumeration, some of which may stand behind it.
+    /// Returns the marks of a structure or enumeration, some of which may stand behind it.
     pub fn marks_of_type(&self, start: usize, end: usize) -> &[Mark] {
         let rest = self.text.get(end..).unwrap_or_default();
         self.marks_between(start, end + (rest.len() - rest.trim_start().len()))
@@ -39,7 +39,7 @@ impl Prepared {
         &self.marks[from..to.max(from)]
     }
 
-    /// Whether `#pragma pack` holds at an offset of the text.
+    /// Returns whether `#pragma pack` holds at an offset of the text.
     pub fn is_packed(&self, at: usize) -> bool {
         let i = self.packed.partition_point(|p| p.0 <= at);
         i > 0 && self.packed[i - 1].1
@@ -103,7 +103,7 @@ impl Prepared {
     }
 }
 
-/// The names and arguments in `((a, b(c)))` or `[[a, gnu::b(c)]]`.
+/// Returns the names and arguments in `((a, b(c)))` or `[[a, gnu::b(c)]]`.
 fn split_attributes(list: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = list.trim_start_matches(['(', '[', ' ', '\n', '\t']);
@@ -123,7 +123,7 @@ fn split_attributes(list: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// One past the end of a list that begins with `[[`.
+/// Returns one past the end of a list that begins with `[[`.
 pub(super) fn double_bracketed(text: &str, from: usize) -> usize {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (i, b) in text.bytes().enumerate().skip(from) {

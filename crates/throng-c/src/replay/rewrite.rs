@@ -28,7 +28,7 @@ pub(super) struct Sites {
 
 impl Sites {
     pub(super) fn of(program: &Program) -> Sites {
-        // Number 0 is no site.
+        // Number 0 does not stand for a site.
         let mut sites = Sites { numbers: HashMap::new(), kinds: vec![[false; 3]] };
         for t in &program.templates {
             for (pc, i) in t.code.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Sites {
     }
 }
 
-/// How an instruction can be seen.
+/// Returns how an instruction can be seen.
 pub(super) fn kind(i: &Instr) -> Option<u8> {
     use throng_goto::program::Expr;
     let private = |a: &Expr| matches!(a, Expr::Const(a) if is_private(*a));
@@ -77,7 +77,7 @@ pub(super) fn kind(i: &Instr) -> Option<u8> {
 /// The turns that a text waits for: site, and the kind if only accesses of one kind wait.
 pub(super) type Turns = HashSet<(usize, Option<u8>)>;
 
-/// The turns that a rewritten program waits for.
+/// Returns the turns that a rewritten program waits for.
 pub(super) fn turns(body: &str) -> Turns {
     let call = |(at, word): (usize, &str)| {
         let rest = &body[at + word.len()..];
@@ -102,7 +102,7 @@ pub(super) struct Rewriter<'a> {
     declared: HashSet<String>,
     /// Copies of structures, with their parts.
     copies: &'a HashMap<(usize, usize), Vec<(u32, u8)>>,
-    /// Declarations that leave so many variables open.
+    /// Number of variables that each declaration leaves open.
     opened: HashMap<(usize, usize), usize>,
     fresh: usize,
     /// Passages that ask for an input.
@@ -166,7 +166,7 @@ impl<'a> Rewriter<'a> {
         Rewriter { text, sites, question, defined, declared, copies, opened, fresh: 0, inputs }
     }
 
-    /// The whole text, rewritten, from an offset on.
+    /// Returns the whole text, rewritten, from an offset on.
     pub(super) fn unit(&mut self, unit: &TranslationUnit, from: usize) -> String {
         let mut edits = Vec::new();
         for item in &unit.0 {
@@ -398,7 +398,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Whether a turn is taken somewhere inside.
+    /// Returns whether a turn is taken somewhere inside.
     fn is_seen(&mut self, e: &Node<Expression>) -> bool {
         let fresh = self.fresh;
         let text = self.value(e);
@@ -412,109 +412,16 @@ impl<'a> Rewriter<'a> {
 
     /// An expression as a value.
     fn value(&mut self, e: &Node<Expression>) -> String {
-        let (site, reads, writes, other) = self.kinds(e.span);
+        let (site, reads, ..) = self.kinds(e.span);
         match &e.node {
             Expression::Identifier(_) | Expression::Member(_) => self.place_value(e, site, reads),
-            Expression::BinaryOperator(b) => match b.node.operator.node {
-                BinaryOperator::Index => self.place_value(e, site, reads),
-                BinaryOperator::Assign if self.copied_parts(e.span).is_some() => {
-                    let parts = self.copied_parts(e.span).unwrap_or_default();
-                    let (a, l) = (self.name(), self.place(&b.node.lhs));
-                    let (from, source) = self.copied_from(&b.node.rhs);
-                    let copy = parts.call(&a, &from);
-                    format!("({{ __auto_type {a} = &({l}); {source}{copy} *{a}; }})")
-                }
-                BinaryOperator::Assign if writes => {
-                    let (a, v) = (self.name(), self.name());
-                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    format!(
-                        "({{ __auto_type {a} = &({l}); __typeof__(*{a}) {v} = ({r}); __throng_turn({site}, 1); *{a} = {v}; {v}; }})"
-                    )
-                }
-                BinaryOperator::Assign => {
-                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)])
-                }
-                ref op if compound(op).is_some() => {
-                    let op = compound(op).unwrap_or("+");
-                    let (l, r) = (self.place(&b.node.lhs), self.value(&b.node.rhs));
-                    let seen = reads || writes || other;
-                    if !seen && !self.question.overflow {
-                        return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
-                    }
-                    let v = self.name();
-                    let update = self.update(seen.then_some(site), other, &l, op, &v, false);
-                    format!("({{ __auto_type {v} = ({r}); {update} }})")
-                }
-                BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
-                    let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
-                    self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)])
-                }
-                _ => {
-                    let both = self.is_seen(&b.node.lhs) && self.is_seen(&b.node.rhs);
-                    let (l, r) = (self.value(&b.node.lhs), self.value(&b.node.rhs));
-                    let op = self.text[b.node.lhs.span.end..b.node.rhs.span.start].to_string();
-                    let op = op.trim().trim_matches(['(', ')']).trim();
-                    let checked = self.question.overflow && ARITHMETIC.contains(&op);
-                    if !both && !checked {
-                        return self.around(e.span, &[(b.node.lhs.span, l), (b.node.rhs.span, r)]);
-                    }
-                    // From left to right.
-                    let (x, y) = (self.name(), self.name());
-                    let check = self.checked(&x, op, &y);
-                    format!("({{ __auto_type {x} = ({l}); __auto_type {y} = ({r}); {check}{x} {op} {y}; }})")
-                }
-            },
-            Expression::UnaryOperator(u) => match u.node.operator.node {
-                UnaryOperator::Indirection => self.place_value(e, site, reads),
-                UnaryOperator::Address => {
-                    let inner = self.place(&u.node.operand);
-                    self.around(e.span, &[(u.node.operand.span, inner)])
-                }
-                UnaryOperator::PostIncrement
-                | UnaryOperator::PostDecrement
-                | UnaryOperator::PreIncrement
-                | UnaryOperator::PreDecrement => {
-                    let inner = self.place(&u.node.operand);
-                    let seen = reads || writes || other;
-                    if !seen && !self.question.overflow {
-                        return self.around(e.span, &[(u.node.operand.span, inner)]);
-                    }
-                    use UnaryOperator as U;
-                    let op = match u.node.operator.node {
-                        U::PostIncrement | U::PreIncrement => "+",
-                        _ => "-",
-                    };
-                    let post = matches!(u.node.operator.node, U::PostIncrement | U::PostDecrement);
-                    format!("({{ {} }})", self.update(seen.then_some(site), other, &inner, op, "1", post))
-                }
-                UnaryOperator::Minus if self.question.overflow => {
-                    let (x, inner) = (self.name(), self.value(&u.node.operand));
-                    format!("({{ __auto_type {x} = ({inner}); {}-{x}; }})", self.checked("0", "-", &x))
-                }
-                _ => {
-                    let inner = self.value(&u.node.operand);
-                    self.around(e.span, &[(u.node.operand.span, inner)])
-                }
-            },
+            Expression::BinaryOperator(b) => self.binary(e, &b.node),
+            Expression::UnaryOperator(u) => self.unary(e, &u.node),
             Expression::Cast(c) => {
                 let inner = self.value(&c.node.expression);
                 self.around(e.span, &[(c.node.expression.span, inner)])
             }
-            Expression::Conditional(c) => {
-                let condition = self.value(&c.node.condition);
-                let otherwise = self.value(&c.node.else_expression);
-                if self.raw(c.node.then_expression.span) == crate::preprocess::SAME {
-                    return format!("(({condition}) ?: ({otherwise}))");
-                }
-                let then = self.value(&c.node.then_expression);
-                let parts = [
-                    (c.node.condition.span, condition),
-                    (c.node.then_expression.span, then),
-                    (c.node.else_expression.span, otherwise),
-                ];
-                self.around(e.span, &parts)
-            }
+            Expression::Conditional(c) => self.conditional(e.span, &c.node),
             Expression::Comma(list) => {
                 let parts: Vec<(Span, String)> = list.iter().map(|e| (e.span, self.value(e))).collect();
                 self.around(e.span, &parts)
@@ -536,7 +443,117 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The text of an expression with parts replaced, in brackets where they were changed.
+    fn binary(&mut self, e: &Node<Expression>, b: &BinaryOperatorExpression) -> String {
+        let (site, reads, writes, other) = self.kinds(e.span);
+        match b.operator.node {
+            BinaryOperator::Index => self.place_value(e, site, reads),
+            BinaryOperator::Assign if self.copied_parts(e.span).is_some() => {
+                let parts = self.copied_parts(e.span).unwrap_or_default();
+                let (a, l) = (self.name(), self.place(&b.lhs));
+                let (from, source) = self.copied_from(&b.rhs);
+                let copy = parts.call(&a, &from);
+                format!("({{ __auto_type {a} = &({l}); {source}{copy} *{a}; }})")
+            }
+            BinaryOperator::Assign if writes => {
+                let (a, v) = (self.name(), self.name());
+                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
+                format!(
+                    "({{ __auto_type {a} = &({l}); __typeof__(*{a}) {v} = ({r}); __throng_turn({site}, 1); *{a} = {v}; {v}; }})"
+                )
+            }
+            BinaryOperator::Assign => {
+                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
+                self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)])
+            }
+            ref op if compound(op).is_some() => {
+                let op = compound(op).unwrap_or("+");
+                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
+                let seen = reads || writes || other;
+                if !seen && !self.question.overflow {
+                    return self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)]);
+                }
+                let v = self.name();
+                let update =
+                    self.update(Turn { site: seen.then_some(site), atomic: other }, &l, op, &v, Gives::New);
+                format!("({{ __auto_type {v} = ({r}); {update} }})")
+            }
+            BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
+                let (l, r) = (self.value(&b.lhs), self.value(&b.rhs));
+                self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)])
+            }
+            _ => {
+                let both = self.is_seen(&b.lhs) && self.is_seen(&b.rhs);
+                let (l, r) = (self.value(&b.lhs), self.value(&b.rhs));
+                let op = self.text[b.lhs.span.end..b.rhs.span.start].to_string();
+                let op = op.trim().trim_matches(['(', ')']).trim();
+                let checked = self.question.overflow && ARITHMETIC.contains(&op);
+                if !both && !checked {
+                    return self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)]);
+                }
+                // From left to right.
+                let (x, y) = (self.name(), self.name());
+                let check = self.checked(&x, op, &y);
+                format!("({{ __auto_type {x} = ({l}); __auto_type {y} = ({r}); {check}{x} {op} {y}; }})")
+            }
+        }
+    }
+
+    fn unary(&mut self, e: &Node<Expression>, u: &UnaryOperatorExpression) -> String {
+        let (site, reads, writes, other) = self.kinds(e.span);
+        match u.operator.node {
+            UnaryOperator::Indirection => self.place_value(e, site, reads),
+            UnaryOperator::Address => {
+                let inner = self.place(&u.operand);
+                self.around(e.span, &[(u.operand.span, inner)])
+            }
+            UnaryOperator::PostIncrement
+            | UnaryOperator::PostDecrement
+            | UnaryOperator::PreIncrement
+            | UnaryOperator::PreDecrement => {
+                let inner = self.place(&u.operand);
+                let seen = reads || writes || other;
+                if !seen && !self.question.overflow {
+                    return self.around(e.span, &[(u.operand.span, inner)]);
+                }
+                use UnaryOperator as U;
+                let op = match u.operator.node {
+                    U::PostIncrement | U::PreIncrement => "+",
+                    _ => "-",
+                };
+                let gives = match u.operator.node {
+                    U::PostIncrement | U::PostDecrement => Gives::Old,
+                    _ => Gives::New,
+                };
+                let turn = Turn { site: seen.then_some(site), atomic: other };
+                format!("({{ {} }})", self.update(turn, &inner, op, "1", gives))
+            }
+            UnaryOperator::Minus if self.question.overflow => {
+                let (x, inner) = (self.name(), self.value(&u.operand));
+                format!("({{ __auto_type {x} = ({inner}); {}-{x}; }})", self.checked("0", "-", &x))
+            }
+            _ => {
+                let inner = self.value(&u.operand);
+                self.around(e.span, &[(u.operand.span, inner)])
+            }
+        }
+    }
+
+    fn conditional(&mut self, span: Span, c: &ConditionalExpression) -> String {
+        let condition = self.value(&c.condition);
+        let otherwise = self.value(&c.else_expression);
+        if self.raw(c.then_expression.span) == crate::preprocess::SAME {
+            return format!("(({condition}) ?: ({otherwise}))");
+        }
+        let then = self.value(&c.then_expression);
+        let parts = [
+            (c.condition.span, condition),
+            (c.then_expression.span, then),
+            (c.else_expression.span, otherwise),
+        ];
+        self.around(span, &parts)
+    }
+
+    /// Returns the text of an expression with parts replaced, in brackets where they were changed.
     fn around(&self, span: Span, parts: &[(Span, String)]) -> String {
         let edits = parts.iter().filter(|(inner, text)| text != self.raw(*inner));
         let edits = edits.map(|(inner, text)| (inner.start, inner.end, format!("({text})")));
@@ -577,7 +594,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The parts of the structure that a passage copies, if other threads can see it.
+    /// Returns the parts of the structure that a passage copies, if other threads can see it.
     fn copied_parts(&self, span: Span) -> Option<Parts> {
         let (site, reads, writes, _) = self.kinds(span);
         let list = self.copies.get(&(span.start, span.end)).filter(|_| reads || writes)?;
@@ -591,7 +608,8 @@ impl<'a> Rewriter<'a> {
         format!("({{ {source}__typeof__(*{from}) {v}; {copy} {v}; }})")
     }
 
-    /// Where a structure is copied from: a variable that holds its address, and what declares that.
+    /// Returns where a structure is copied from: a variable that holds its address, and what
+    /// declares that.
     fn copied_from(&mut self, e: &Node<Expression>) -> (String, String) {
         let from = self.name();
         match self.structure(e) {
@@ -628,7 +646,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// What asks whether an operation overflows, if that is the question.
+    /// Returns the check that an operation does not overflow, if that is the question.
     fn checked(&self, x: &str, op: &str, y: &str) -> String {
         match op.bytes().next().filter(|_| self.question.overflow && ARITHMETIC.contains(&op)) {
             Some(symbol) => format!("__throng_checked('{}', {x} {op} {y}, {x}, {y}); ", char::from(symbol)),
@@ -636,32 +654,39 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// `place op= v`, with the old or the new value as its value; without a site, other threads do
-    /// not see it.
-    fn update(
-        &mut self,
-        site: Option<usize>,
-        atomic: bool,
-        place: &str,
-        op: &str,
-        v: &str,
-        post: bool,
-    ) -> String {
+    /// Writes `place op= v`.
+    fn update(&mut self, turn: Turn, place: &str, op: &str, v: &str, gives: Gives) -> String {
         let (a, o, n) = (self.name(), self.name(), self.name());
-        let value = if post { &o } else { &n };
-        let (first, second) = match site {
+        let value = if gives == Gives::Old { &o } else { &n };
+        let (first, second) = match turn.site {
             None => (String::new(), String::new()),
-            Some(site) if atomic => (format!("__throng_turn({site}, 2);"), String::new()),
+            Some(site) if turn.atomic => (format!("__throng_turn({site}, 2);"), String::new()),
             Some(site) => (
                 format!("__throng_read({site}, (void *){a}, sizeof *{a});"),
                 format!("__throng_turn({site}, 1);"),
             ),
         };
-        let check = if atomic { String::new() } else { self.checked(&o, op, v) };
+        let check = if turn.atomic { String::new() } else { self.checked(&o, op, v) };
         format!(
             "__auto_type {a} = &({place}); {first} __typeof__(*{a}) {o} = *{a}; {check}__typeof__(*{a}) {n} = {o} {op} {v}; {second} *{a} = {n}; {value};"
         )
     }
+}
+
+/// The turns that an update takes.
+#[derive(Clone, Copy)]
+struct Turn {
+    /// `None` if other threads do not see it.
+    site: Option<usize>,
+    /// True if it is one step.
+    atomic: bool,
+}
+
+/// The value of an update as an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gives {
+    Old,
+    New,
 }
 
 /// A copy of a structure: its site, and offset and size of each part.
@@ -672,7 +697,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// The statement that copies from one address to another.
+    /// Returns the statement that copies from one address to another.
     fn call(&self, to: &str, from: &str) -> String {
         let list: Vec<String> = self.list.iter().map(|(offset, size)| format!("{offset}, {size}")).collect();
         let (site, list) = (self.site, list.join(", "));

@@ -21,7 +21,7 @@ struct Gate {
 struct Turn {
     thread: usize,
     gate: Gate,
-    /// So often the thread comes by before without being seen: through a pointer to something of
+    /// How often the thread comes by before without being seen: through a pointer to something of
     /// its own.
     skip: usize,
     /// Where the instruction is: template and number.
@@ -119,8 +119,8 @@ impl Tables {
         }
     }
 
-    /// The values of the arguments of the threads that are there at the start: thread and value, in
-    /// order.
+    /// Returns the values of the arguments of the threads that are there at the start: thread and
+    /// value, in order.
     pub(super) fn arguments(&self) -> Vec<(usize, i64)> {
         let arguments = self.opened.iter().filter(|o| o.site.is_none());
         arguments.map(|o| (o.thread, o.value.unwrap_or(0))).collect()
@@ -168,15 +168,15 @@ impl Tables {
         }
     }
 
-    /// The gate of a load or a store, whatever its address.
+    /// Returns the gate of a load or a store, whatever its address.
     fn memory_gate(&self, program: &Program, sites: &mut Sites, thread: usize, pc: u32) -> Gate {
         let t = self.templates[thread];
         let loads = matches!(program.templates[t].code[pc as usize], Instr::Load(..));
         Gate { site: site(program, sites, t, pc), kind: if loads { READ } else { WRITE } }
     }
 
-    /// Where a racing thread stops. Of an atomic section it makes the beginning, with a turn; an
-    /// operation that is a section by itself has one gate.
+    /// Returns where a racing thread stops. Of an atomic section it makes the beginning, with a
+    /// turn; an operation that is a section by itself has one gate.
     fn stop(&mut self, program: &Program, sites: &mut Sites, racing: &Racing, step: usize) -> Stop {
         let (i, touch) = (racing.thread, &racing.touch);
         let end = self.memory_gate(program, sites, i, touch.at);
@@ -206,8 +206,8 @@ impl Tables {
         (end, inside)
     }
 
-    /// Whether the program that was written waits for every turn; if not, which step cannot be
-    /// replayed.
+    /// Checks that the program that was written waits for every turn; the error says which step
+    /// cannot be replayed.
     pub(super) fn all_wait(&self, program: &Program, turns: &Turns) -> Result<(), String> {
         let waits = |thread: usize, gate: Gate| {
             turns.contains(&(gate.site, None))
@@ -225,7 +225,7 @@ impl Tables {
         }
     }
 
-    /// The tables as C.
+    /// Returns the tables as C.
     pub(super) fn write(
         &self,
         loaded: &Loaded,
@@ -266,7 +266,7 @@ impl Tables {
         out
     }
 
-    /// How a thread goes on after its last turn.
+    /// Returns how a thread goes on after its last turn.
     fn last_row(&self, i: usize) -> String {
         let goes_on = u8::from(self.go_on.contains(&i));
         let (races, site, kind, skip) = match self.stops.get(&i) {
@@ -276,7 +276,7 @@ impl Tables {
         format!("{{ {races}, {site}, {kind}, {skip}, {goes_on}, {} }}", self.end_sites[i])
     }
 
-    /// The function that compares the values of variables after each step.
+    /// Returns the function that compares the values of variables after each step.
     fn dump(&self, run: &Run, ends: Ends) -> String {
         let mut out = String::from("static void __throng_dump(int step) {\n");
         let steps = self.order.iter().enumerate().filter(|_| ends == Ends::AfterTheLastStep);
@@ -297,7 +297,7 @@ impl Tables {
     }
 }
 
-/// Where the threads of a template end.
+/// Returns where the threads of a template end.
 fn end_site(program: &Program, sites: &mut Sites, template: usize) -> usize {
     let code = &program.templates[template].code;
     let end = code.iter().rposition(|i| matches!(i, Instr::End(_)));

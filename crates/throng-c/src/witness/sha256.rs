@@ -1,6 +1,6 @@
 //! SHA-256 (FIPS 180-4), which witnesses name their inputs with.
 
-/// The digest of some bytes, in hexadecimal digits.
+/// Returns the digest of some bytes, in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     let (k, mut h) = constants();
     let mut data = bytes.to_vec();
@@ -37,8 +37,8 @@ pub fn sha256(bytes: &[u8]) -> String {
     h.iter().map(|word| format!("{word:08x}")).collect()
 }
 
-/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, and of the
-/// square roots of the first 8.
+/// Returns the first 32 bits of the fractional parts of the cube roots of the first 64 primes, and
+/// of the square roots of the first 8.
 fn constants() -> ([u32; 64], [u32; 8]) {
     let mut primes = (2u128..).filter(|n| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0));
     let (mut k, mut h) = ([0u32; 64], [0u32; 8]);
@@ -52,7 +52,7 @@ fn constants() -> ([u32; 64], [u32; 8]) {
     (k, h)
 }
 
-/// The largest number whose power is at most `n`.
+/// Returns the largest number whose power is at most `n`.
 fn root(n: u128, power: u32) -> u128 {
     let (mut low, mut high) = (0u128, 1 << 40);
     while low + 1 < high {

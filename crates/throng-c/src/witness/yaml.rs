@@ -136,7 +136,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The key that a line begins with, and the rest.
+/// Returns the key that a line begins with, and the rest.
 fn key(line: &str) -> Option<(String, &str)> {
     let end = match line.as_bytes().first()? {
         b'"' => closing(line)?,
@@ -150,7 +150,7 @@ fn key(line: &str) -> Option<(String, &str)> {
     (rest.is_empty() || rest.starts_with(' ')).then(|| (name, rest.trim_start()))
 }
 
-/// One past the quotation mark that closes a text.
+/// Returns one past the quotation mark that closes a text.
 fn closing(line: &str) -> Option<usize> {
     let mut escaped = false;
     for (i, b) in line.bytes().enumerate().skip(1) {

@@ -259,6 +259,11 @@ fn runs_into_violations_end_in_them_when_compiled() {
         format!(
             "{head} void f(int n) {{ x = n; }} int main() {{ __CPROVER_ASYNC_1: f(1); while (1) {{ __CPROVER_ASYNC_2: f(2); assert(x != 2); }} }}"
         ),
+        // What a function means that the program defines, or that only the compiler knows.
+        format!(
+            "{head} void __assert_fail(const char *a, const char *f, unsigned l, const char *g) {{ x = 1; }} int main() {{ \
+             int n = __VERIFIER_nondet_int(); if (n == 1) __builtin_trap(); assert(__builtin_constant_p(3) != 1 || n != 5); return 0; }}"
+        ),
     ];
     for text in &cases {
         let loaded = load_text(&folder, text, &Options::default());

@@ -169,12 +169,12 @@ pub struct Origin<'a> {
 /// Returns the certificate of these verdicts, one per target of the problem; or why there cannot be
 /// one.
 pub fn document<'a>(origin: &Origin<'_>, verdicts: &'a [Verdict]) -> Result<Document<Configs<'a>>, String> {
-    standing(origin, &|completed| verdict_document(origin, verdicts, completed))
+    accepted(origin, &|completed| verdict_document(origin, verdicts, completed))
 }
 
 /// Returns a document that the checker accepts, with completed views if necessary: see
 /// [`mod@super::complete`].
-fn standing<'a>(
+fn accepted<'a>(
     origin: &Origin<'_>,
     made: &dyn Fn(bool) -> Result<Document<Configs<'a>>, String>,
 ) -> Result<Document<Configs<'a>>, String> {
@@ -292,7 +292,7 @@ pub fn cutoff_document<'a>(
     origin: &Origin<'_>,
     found: &'a CutoffProof,
 ) -> Result<Document<Configs<'a>>, String> {
-    standing(origin, &|completed| cutoff_document_of(origin, found, completed))
+    accepted(origin, &|completed| cutoff_document_of(origin, found, completed))
 }
 
 fn cutoff_document_of<'a>(

@@ -22,13 +22,13 @@ impl Decoder<'_> {
             Asked::Cutoff(origin) => {
                 self.starts_as(origin)?;
                 if self.document.cutoff.is_none() {
-                    return another("nothing is said about a cutoff");
+                    return other_question("nothing is said about a cutoff");
                 }
                 Ok(vec![false; answered])
             }
             Asked::Check(origin) => {
                 self.starts_as(origin)?;
-                self.has_targets_of(origin)
+                self.answers_targets_of(origin)
             }
         }
     }
@@ -49,24 +49,24 @@ impl Decoder<'_> {
         };
         if !same_start {
             let (theirs, ours) = (initial_text(self.document), &asked.initial_text);
-            return another(format!("it starts with `{theirs}`, the question with `{ours}`"));
+            return other_question(format!("it starts with `{theirs}`, the question with `{ours}`"));
         }
         if self.problem.bound != asked.bound {
             let (theirs, ours) = (bound_text(&self.problem), bound_text(asked));
-            return another(format!("its number of threads is {theirs}, that of the question {ours}"));
+            return other_question(format!("its number of threads is {theirs}, that of the question {ours}"));
         }
         let is_program = matches!(origin.loaded.input, Input::Program(_));
         let counts_ended = matches!(asked.bound, Bound::Threads(_)) && is_program;
         if counts_ended && stated.slot_reuse == origin.reading.keep_ended {
             let what = if stated.slot_reuse { "does not count" } else { "counts" };
-            return another(format!("a thread that has ended {what} towards its bound"));
+            return other_question(format!("a thread that has ended {what} towards its bound"));
         }
         Ok(())
     }
 
     /// Checks that there is an answer to every target of the question; if one of them is reachable,
     /// the others do not matter. Returns which targets of the certificate are asked for.
-    fn has_targets_of(&mut self, origin: &Origin<'_>) -> Result<Vec<bool>, Fault> {
+    fn answers_targets_of(&mut self, origin: &Origin<'_>) -> Result<Vec<bool>, Fault> {
         let mut asked_for = vec![false; self.document.targets.len()];
         let mut open = Vec::new();
         let mut is_unsafe = false;
@@ -109,7 +109,7 @@ impl Decoder<'_> {
             }
         }
         match open.first() {
-            Some(name) if !is_unsafe => another(format!("nothing is said about target `{name}`")),
+            Some(name) if !is_unsafe => other_question(format!("nothing is said about target `{name}`")),
             _ => Ok(asked_for),
         }
     }
@@ -145,7 +145,7 @@ impl Decoder<'_> {
             None => Ok(asked.configs.clone()),
             Some(program) => match &asked.property {
                 Some(property) => program.bad(property).map_err(Fault::Invalid),
-                None => another(format!("certificates cannot express target `{}`", asked.name)),
+                None => other_question(format!("certificates cannot express target `{}`", asked.name)),
             },
         }
     }
@@ -163,7 +163,7 @@ fn sought(configs: Vec<Config>, target: &Target) -> Sought {
     (anything.into_iter().collect(), Some(target.predicate()))
 }
 
-fn another<T>(why: impl Into<String>) -> Result<T, Fault> {
+fn other_question<T>(why: impl Into<String>) -> Result<T, Fault> {
     Err(Fault::Invalid(format!("answers another question: {}", why.into())))
 }
 

@@ -66,7 +66,7 @@ impl<'a> Decoder<'a> {
         let (shared, locals) = (&document.states.shared, &document.states.local);
         let program = match &loaded.input {
             Input::System(_) => None,
-            Input::Program(_) => {
+            Input::Program(jit) => {
                 let keep_ended = !document.problem.slot_reuse;
                 let why = "the program cannot be read a second time";
                 let states = document
@@ -74,7 +74,7 @@ impl<'a> Decoder<'a> {
                     .iter()
                     .any(|t| matches!(t.property, Property::State(_) | Property::Never(_)));
                 let exact = document.cutoff.is_some() || states;
-                let found = Interpreter::new(&loaded.source.text, keep_ended, exact);
+                let found = Interpreter::of_tree(jit.tree(), &loaded.source.text, keep_ended, exact);
                 Some(Arc::new(found.ok_or_else(|| Fault::Unreadable(why.into()))?))
             }
         };

@@ -226,8 +226,22 @@ impl Interpreter {
     /// parent and child agree even on variables that one of them never reads: thread states are
     /// then exact.
     pub fn new(text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
+        Interpreter::of(bp::resolved(text)?, text, keep_ended, exact)
+    }
+
+    /// Of a tree; spans in it are into `text`.
+    pub(super) fn of_tree(
+        tree: &bp::ast::Program,
+        text: &str,
+        keep_ended: bool,
+        exact: bool,
+    ) -> Option<Interpreter> {
+        Interpreter::of(bp::resolved_tree(tree, text)?, text, keep_ended, exact)
+    }
+
+    fn of(program: Resolved, text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
         let mut interpreter = Interpreter {
-            control: Control::new(bp::resolved(text)?, exact),
+            control: Control::new(program, exact),
             index: model::Index::default(),
             lines: LineIndex::new(text),
             keep_ended,
@@ -398,7 +412,13 @@ impl Interpreter {
 
     /// Executes the acting thread's part. Backward, a new value that is free and never read need
     /// not be computed.
-    fn act(&self, m: &Move, plan: &Plan, values: &mut Values, backward: bool) -> Result<bool, Slot> {
+    fn execute_active(
+        &self,
+        m: &Move,
+        plan: &Plan,
+        values: &mut Values,
+        backward: bool,
+    ) -> Result<bool, Slot> {
         if let Some((e, value)) = plan.guard
             && eval(e, &|r| Self::read(plan, values, r, plan.base, None))? & mask(value) == 0
         {
@@ -447,7 +467,12 @@ impl Interpreter {
     }
 
     /// Executes a bystander's part; `base` is the first slot of its call.
-    fn attend(plan: &Plan, values: &mut Values, base: usize, backward: bool) -> Result<bool, Slot> {
+    fn execute_bystander(
+        plan: &Plan,
+        values: &mut Values,
+        base: usize,
+        backward: bool,
+    ) -> Result<bool, Slot> {
         let read = |values: &Values, r: &Ref| Self::read(plan, values, r, plan.base, Some(base));
         if let Some((e, value)) = plan.guard
             && is_other(e)

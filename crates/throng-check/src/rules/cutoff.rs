@@ -7,6 +7,7 @@ use super::forward::{Kind, check_forward};
 use super::run::{countable, is_initial, led_by};
 use super::sets::{Order, Set};
 use super::{Flaw, check_within};
+use crate::Checked;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::{Certificate, RunNode, Verdict};
@@ -29,7 +30,11 @@ pub struct CutoffProof {
 }
 
 /// Checks a cutoff; the targets of `problem` are ignored.
-pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> Result<(), Flaw> {
+pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> Result<Checked, Flaw> {
+    check_proof(problem, proof, limits).map(|()| Checked::by_rules())
+}
+
+fn check_proof(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> Result<(), Flaw> {
     let model = &*problem.model;
     let mut ticker = Ticker::new(limits);
     for (i, node) in proof.runs.iter().enumerate() {
@@ -48,7 +53,7 @@ pub fn check_cutoff(problem: &Problem, proof: &CutoffProof, limits: &Limits) -> 
     }
     let unreachable = |configs: Vec<Config>, why: &Certificate| {
         let target = Target::covering("", configs);
-        check_within(problem, &target, &Verdict::Safe(why.clone()), limits)
+        check_within(problem, &target, &Verdict::Safe(why.clone()), limits).map(|_| ())
     };
     unreachable(Vec::new(), &proof.rest)?;
     let mut listed: Vec<Config> = proof.reachable.iter().map(|r| state(r.0, r.1)).collect();

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::Flaw;
 use super::run::{countable, each_initial, led_by};
+use crate::Checked;
 use throng_model::problem::{Problem, Target};
 use throng_model::{Config, Local, Shared, Step, semantics};
 
@@ -23,21 +24,44 @@ pub struct PartRule {
     problem: Arc<Problem>,
     /// The steps that a thread state leads; a step that takes no thread has no leader.
     known: FxHashMap<(Shared, Option<Local>), Vec<Step>>,
+    /// Whether every initial configuration was named, and found.
+    started: bool,
+    /// Whether some member was refused.
+    failed: bool,
 }
 
 impl PartRule {
     /// Creates the rule for parts of a set that is evidence about some targets of `problem`.
     pub fn new(problem: Arc<Problem>) -> PartRule {
-        PartRule { problem, known: FxHashMap::default() }
+        PartRule { problem, known: FxHashMap::default(), started: false, failed: false }
     }
 
     /// Calls `found` for every initial configuration.
-    pub fn starts(&self, found: &mut impl FnMut(Config) -> Result<(), Flaw>) -> Result<(), Flaw> {
-        each_initial(&self.problem, found)
+    pub fn starts(&mut self, found: &mut impl FnMut(Config) -> Result<(), Flaw>) -> Result<(), Flaw> {
+        each_initial(&self.problem, found)?;
+        self.started = true;
+        Ok(())
+    }
+
+    /// Returns the proof that the rule has accepted what it was shown: to be asked for by a worker
+    /// that has shown every member, and whose peers found what was named here.
+    pub fn stands(&self) -> Option<Checked> {
+        (self.started && !self.failed).then(Checked::by_rules)
     }
 
     /// Checks that a member hits none of the targets, and appends its successors.
     pub fn member<'t>(
+        &mut self,
+        config: &Config,
+        targets: impl IntoIterator<Item = &'t Target>,
+        successors: &mut Vec<Config>,
+    ) -> Result<(), Flaw> {
+        let found = self.check_member(config, targets, successors);
+        self.failed |= found.is_err();
+        found
+    }
+
+    fn check_member<'t>(
         &mut self,
         config: &Config,
         targets: impl IntoIterator<Item = &'t Target>,

@@ -28,7 +28,7 @@ pub(super) fn check_reduced(
 ) -> Result<(), Flaw> {
     let reduction = Reduction::for_target(problem, target);
     let exempt = |config: &Config, inside: Inside<'_>, led: &mut Led| {
-        reduction.as_ref().is_some_and(|r| Member::of(config).someone_goes_first(problem, r, inside, led))
+        reduction.as_ref().is_some_and(|r| Member::of(config).some_thread_goes_first(problem, r, inside, led))
     };
     check_packed(problem, target, set, &exempt, ticker)
 }
@@ -60,7 +60,7 @@ pub(super) fn check_products(
             let threads = products.members[at].threads.iter();
             let threads = threads.map(|&(set, n)| (&*products.locals[set as usize], n)).collect();
             let member = Member { configs: &set[first..ends[at]], threads };
-            member.someone_goes_first(problem, reduction, inside, led)
+            member.some_thread_goes_first(problem, reduction, inside, led)
         })
     };
     check_closed(problem, target, &set, Kind::Closed, &mut exempt, ticker)
@@ -83,7 +83,7 @@ impl Member<'_> {
 
     /// Returns whether some thread may go first, can move in every shared state of the product, and
     /// stays inside with each of its steps.
-    fn someone_goes_first(
+    fn some_thread_goes_first(
         &self,
         problem: &Problem,
         reduction: &Reduction,

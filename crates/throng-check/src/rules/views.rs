@@ -169,7 +169,7 @@ impl<'a> Closed<'a> {
 
     /// Rounds a state up to the least of these states that contains it. The order of states decides
     /// between several.
-    fn least(&self, among: impl Iterator<Item = Local>, l: Local) -> Option<Local> {
+    fn round_up(&self, among: impl Iterator<Item = Local>, l: Local) -> Option<Local> {
         let within = |a, b| self.model.within_local(a, b);
         let mut holding: Vec<Local> = among.filter(|&m| within(l, m)).collect();
         holding.sort_unstable();
@@ -178,7 +178,7 @@ impl<'a> Closed<'a> {
 
     /// Rounds arriving states up to the least known ones. A known state is its own least one, so
     /// most of the time there is nothing to search.
-    fn taken_for(&self, part: &Config) -> Option<(Shared, Bag)> {
+    fn round_arriving(&self, part: &Config) -> Option<(Shared, Bag)> {
         let within = |a, b| self.model.within_shared(a, b);
         let to = match self.views.group(part.shared) {
             Some(_) => part.shared,
@@ -190,7 +190,7 @@ impl<'a> Closed<'a> {
         let group = self.views.group(to)?;
         let round = |&(l, n): &(Local, u32)| match self.views.number(l) {
             Some(number) if group.all().contains(number) => Some((l, n)),
-            _ => Some((self.least(self.singles(group), l)?, n)),
+            _ => Some((self.round_up(self.singles(group), l)?, n)),
         };
         Some((to, part.threads.entries().iter().map(round).collect::<Option<Bag>>()?))
     }
@@ -208,7 +208,7 @@ impl<'a> Closed<'a> {
         let exact = self.model.is_exact();
         // States that the views have need not be rounded.
         let direct = self.built(part.shared, &flat(&part.threads));
-        let rounded = if direct.is_some() || exact { None } else { self.taken_for(part) };
+        let rounded = if direct.is_some() || exact { None } else { self.round_arriving(part) };
         let (to, arrived) = rounded.as_ref().map_or((part.shared, &part.threads), |e| (e.0, &e.1));
         let (after, numbers) = direct.map_or_else(|| self.hold(to, &flat(arrived)), Ok)?;
         let grows = || Flaw::Grows(self.model.edge_place(step.edge).text);
@@ -336,7 +336,7 @@ impl<'a> Closed<'a> {
                 return Some(fate);
             }
             let among = paired.iter().map(|n| self.views.local(n));
-            self.least(among.filter(|&m| self.vectors.allow_move(b, m)), fate)
+            self.round_up(among.filter(|&m| self.vectors.allow_move(b, m)), fate)
         };
         while let Some(fate) = todo.pop() {
             match (round(fate), self.parts.halves(fate)) {

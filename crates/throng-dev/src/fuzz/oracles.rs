@@ -208,7 +208,8 @@ fn answers(engine: &dyn Algorithm, problem: &Problem, limits: &Limits) -> Result
         }
     }
     let all: Vec<(usize, &Verdict)> = answer.verdicts.iter().enumerate().collect();
-    for (i, flaw) in rules::check_each(problem, &all, &patience()) {
+    let found = rules::check_each(problem, &all, &patience());
+    for (i, flaw) in found.into_iter().enumerate().filter_map(|(i, one)| Some((i, one.err()?))) {
         match flaw {
             // As `throng check` does.
             rules::Flaw::Limit(why @ Unknown::Inconclusive(_)) => {

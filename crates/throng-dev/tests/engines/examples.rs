@@ -60,7 +60,7 @@ fn is_safe(path: &Path) {
                 path.display(),
                 engine.name()
             );
-            assert_eq!(check(&problem, target, verdict), Ok(()), "{}", path.display());
+            assert!(check(&problem, target, verdict).is_ok(), "{}", path.display());
         }
     }
 }

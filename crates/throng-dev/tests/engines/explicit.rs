@@ -472,7 +472,7 @@ fn small_searches_may_be_shared_as_well() {
         let shared = run(&Explicit { jobs: 2, share_from: 0, ..Explicit::default() }, &problem);
         for ((target, one), two) in problem.targets.iter().zip(&alone.verdicts).zip(&shared.verdicts) {
             assert_eq!(summary(one), summary(two), "{seed}");
-            assert_eq!(check(&problem, target, two), Ok(()), "{seed}");
+            check(&problem, target, two).unwrap_or_else(|flaw| panic!("{seed}: {flaw}"));
             hits += usize::from(summary(two).is_some());
         }
     }
@@ -615,7 +615,7 @@ fn packed(set: &[Config]) -> Packed {
 fn forged_runs_are_rejected() {
     let (problem, trace, _) = evidence();
     let verify = |trace: Trace| check(&problem, &problem.targets[0], &Verdict::Unsafe(trace));
-    assert_eq!(verify(trace.clone()), Ok(()));
+    assert!(verify(trace.clone()).is_ok());
     assert!(check(&problem, &problem.targets[1], &Verdict::Unsafe(trace.clone())).is_err(), "another target");
     for i in 0..trace.steps.len() {
         let mut dropped = trace.clone();
@@ -658,7 +658,7 @@ fn forged_sets_are_rejected() {
         listed
     };
     let safe = &problem.targets[1];
-    assert_eq!(verify(set.clone(), &problem, safe), Ok(()));
+    assert!(verify(set.clone(), &problem, safe).is_ok());
     for i in 0..set.len() {
         let mut lacking = set.clone();
         lacking.swap_remove(i);

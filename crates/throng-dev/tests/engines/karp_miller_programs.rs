@@ -232,7 +232,7 @@ fn many_local_variables_cost_what_is_reached() {
                 &Silent,
             );
             let nodes = answer.statistics.configurations;
-            assert_eq!(check(&problem, &problem.targets[0], &answer.verdicts[0]), Ok(()), "{name}");
+            assert!(check(&problem, &problem.targets[0], &answer.verdicts[0]).is_ok(), "{name}");
             assert_eq!(is_unsafe(&answer.verdicts[0]), broken, "{name}: {:?}", answer.verdicts[0]);
             assert!(nodes < 10_000, "{name}: {nodes} nodes");
             eprintln!(

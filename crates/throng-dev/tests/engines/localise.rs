@@ -18,11 +18,11 @@ use throng_lang::source::Source;
 use throng_lang::tts;
 use throng_model::limits::Limits;
 use throng_model::localisation::localise;
-use throng_model::problem::Problem;
+use throng_model::problem::{Bound, Problem};
 use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::verdict::{Certificate, LocalProof, Trace, Unknown, Verdict};
 use throng_model::views::{Block, Views};
-use throng_model::{Describe, Local, Model};
+use throng_model::{Local, Model};
 
 /// `routines` functions between lock and unlock that branch on and assign 24 shared variables which
 /// nothing else depends on.
@@ -90,7 +90,8 @@ fn proof(problem: &Problem) -> Vec<LocalProof> {
 fn wrappers_know_which_threads_have_ended() {
     let once = groups(2).replace("while * do", "if * then").replace("od end", "fi end");
     let problem = problem(&once);
-    let states = explore(&problem, 1, &Limits::none().work(1 << 18), &Silent).expect("few").thread_states();
+    let two = Problem { bound: Bound::Threads(2), ..problem.clone() };
+    let states = explore(&two, 1, &Limits::none().work(1 << 18), &Silent).expect("few").thread_states();
     let locals: BTreeSet<Local> = states.into_iter().map(|(_, l)| l).collect();
     let ended = |l: &&Local| problem.model.has_ended(**l);
     assert!(locals.iter().any(|l| ended(&l)) && !locals.iter().all(|l| ended(&l)));

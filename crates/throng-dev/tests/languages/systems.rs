@@ -111,11 +111,8 @@ fn no_text_makes_a_reader_panic() {
         "<property-set><property><id>i</id><formula><exists-path><finally><integer-le><integer-constant>1\
          </integer-constant><tokens-count><place>p</place></tokens-count></integer-le></finally></exists-path></formula></property></property-set>",
     ];
-    let mut state = 1u64;
-    let mut random = |n: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % n.max(1)
-    };
+    let mut numbers = throng_model::random::Random::new(1);
+    let mut random = |n: usize| numbers.below(n);
     for sample in samples {
         for end in (0..=sample.len()).filter(|&i| sample.is_char_boundary(i)) {
             read_with_all(&sample[..end]);

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use crate::equations::{System, rule_out};
 use crate::facts::Facts;
-use crate::views::triples::Triples;
 use throng_model::Config;
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
@@ -20,7 +19,6 @@ use throng_model::verdict::{Certificate, Relative, Unknown};
 pub struct Pruning<'a> {
     problem: &'a Problem,
     facts: Arc<Facts>,
-    triples: Option<Arc<Triples>>,
     limits: &'a Limits,
     system: OnceCell<System>,
     /// Ticks spent on linear programs.
@@ -31,16 +29,10 @@ pub struct Pruning<'a> {
 
 impl<'a> Pruning<'a> {
     /// Prunes with these facts and with vectors learned from them.
-    pub fn new(
-        problem: &'a Problem,
-        facts: Arc<Facts>,
-        triples: Option<Arc<Triples>>,
-        limits: &'a Limits,
-    ) -> Pruning<'a> {
+    pub fn new(problem: &'a Problem, facts: Arc<Facts>, limits: &'a Limits) -> Pruning<'a> {
         Pruning {
             problem,
             facts,
-            triples,
             limits,
             system: OnceCell::new(),
             spent: Cell::new(0),
@@ -53,22 +45,11 @@ impl<'a> Pruning<'a> {
         self.facts.rules_out(config)
     }
 
-    /// Returns a part of `config` that triples exclude, if they exclude `config`. It cannot be
-    /// reached either, so searching from it instead is sound; and the search ends sooner, because
-    /// triples also exclude what leads to it.
-    pub fn generalise(&self, config: &Config) -> Option<Config> {
-        self.triples.as_ref()?.core(config)
-    }
-
     /// Returns whether the facts exclude `config`; may look for a new vector if the search has
     /// taken `ticks` so far.
     pub fn learns_to_rule_out(&self, config: &Config, ticks: u64) -> Result<bool, Unknown> {
         if self.rules_out(config) {
             return Ok(true);
-        }
-        // Triples also exclude what leads to an element that they exclude, so no vector is needed.
-        if self.generalise(config).is_some() {
-            return Ok(false);
         }
         let system = self.system.get_or_init(|| System::new(self.problem, &self.facts));
         let (tried, useful) = self.tried.get();

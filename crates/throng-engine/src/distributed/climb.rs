@@ -16,6 +16,7 @@ use super::verify::Verifying;
 use super::{Setup, prefer};
 use crate::levels::Levels;
 use crate::{Occupied, Statistics};
+use throng_check::Checked;
 use throng_check::rules::Flaw;
 use throng_model::verdict::Unknown;
 use throng_model::{Config, UNCOUNTABLE};
@@ -36,6 +37,8 @@ pub struct SearchResult {
     pub members: u64,
     /// The flaw of the closed set, or why it was not checked.
     pub flaw: Option<Flaw>,
+    /// Says that the closed set was checked.
+    pub checked: Option<Checked>,
     /// Time spent on checking.
     pub checking: Duration,
     /// The storage and traffic of each worker.
@@ -307,6 +310,7 @@ impl SearchResult {
         });
         // A flaw counts more than parts that were not checked.
         self.flaw = flaws.max_by_key(|flaw| !matches!(flaw, Flaw::Limit(_)));
+        self.checked = verified.rule.stands().filter(|_| self.flaw.is_none());
         self.checking = began.elapsed();
         verified.part
     }

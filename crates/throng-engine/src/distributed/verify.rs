@@ -20,7 +20,8 @@ pub struct Verifying {
     pub part: Part,
     /// The flaw of its part, if there is one.
     pub flaw: Option<Flaw>,
-    rule: PartRule,
+    /// The rule that checks it.
+    pub rule: PartRule,
     /// The targets that are claimed to be unreachable.
     targets: Vec<usize>,
     limits: Limits,

@@ -259,7 +259,7 @@ impl Flow {
         found
     }
 
-    /// Whether a use of addresses is defined, whatever the values are.
+    /// Returns whether a use of addresses is defined, whatever the values are.
     fn is_defined(&self, p: &Program, template: usize, using: &PointerUse) -> bool {
         let mut all = Objects::new();
         using.operands(&mut |e| all.extend(self.objects(p, template, e)));

@@ -126,7 +126,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Whether other threads may be running.
+    /// Returns whether other threads may be running.
     fn has_company(&self, run: &Run) -> bool {
         let ended = &run.memory.ended;
         match ended.is_empty() {

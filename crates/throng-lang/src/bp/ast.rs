@@ -147,7 +147,7 @@ impl Program {
     }
 }
 
-/// What a statement does with waiting threads.
+/// The effect of a statement on waiting threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waking {
     /// `wait`
@@ -159,8 +159,8 @@ pub enum Waking {
 }
 
 impl Program {
-    /// Returns what a statement does with waiting threads, and the name of the condition if it has
-    /// one: `wait(c)` is a call only if there is a function `wait`.
+    /// Returns the effect of a statement on waiting threads, and the name of the condition if it
+    /// has one: `wait(c)` is a call only if there is a function `wait`.
     pub fn waking<'s>(&self, kind: &'s StmtKind) -> Option<(Waking, Option<&'s str>)> {
         match kind {
             StmtKind::Wait => Some((Waking::Wait, None)),
@@ -189,7 +189,7 @@ impl Program {
 pub struct Stmt {
     /// Labels in order, with repetitions; the spelling of a numeric label is its digits.
     pub labels: Vec<Ident>,
-    /// What it does.
+    /// The kind of statement.
     pub kind: StmtKind,
     /// From its first token (after the labels) to its end, without the `;`.
     pub span: Span,
@@ -361,7 +361,7 @@ impl From<Ident> for Target {
 /// An expression and its span (with surrounding parentheses, if any).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
     /// Its place.
     pub span: Span,

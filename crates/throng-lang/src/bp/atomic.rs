@@ -10,7 +10,7 @@ use crate::source::Diagnostic;
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Section {
     /// True inside an `atomic { … }`, perhaps of a caller: then the section lasts until the
-    /// outermost `}`, whatever else begins and ends in it.
+    /// outermost `}`, regardless of the sections that begin and end in it.
     block: bool,
     /// True after an `atomic_begin` without its `atomic_end`, since the innermost `{`; `None` if
     /// that depends on the path.

@@ -28,7 +28,7 @@ pub struct Resolved {
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
     /// Number of parameters, which come first in `variables`.
     pub parameters: usize,
@@ -88,9 +88,9 @@ pub struct Ref {
 /// One executable statement.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it does.
+    /// Its operation.
     pub kind: Kind,
-    /// Where it is written.
+    /// Its span.
     pub span: Span,
     /// Its text, on one line.
     pub text: String,

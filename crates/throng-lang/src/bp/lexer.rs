@@ -214,7 +214,7 @@ impl Tok {
 /// A kind and its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub tok: Tok,
     /// Its span.
     pub span: Span,

@@ -144,7 +144,7 @@ impl Lowering {
             self.enumeration(e);
         }
         for function in &tree.functions {
-            each_stmt(&function.body, &mut |s| self.note_any(s));
+            each_stmt(&function.body, &mut |s| self.record_free_bits(s));
         }
         for decl in &tree.globals {
             let declared = self.declaration(decl);
@@ -188,7 +188,7 @@ impl Lowering {
     }
 
     /// Records the variables whose bits can be arbitrary.
-    fn note_any(&mut self, s: &Stmt) {
+    fn record_free_bits(&mut self, s: &Stmt) {
         let is_any = |e: &Expr| matches!(e.kind, ExprKind::Any);
         let base = |t: &Target| t.ident.name.trim_end_matches('$').to_string();
         match &s.kind {
@@ -414,7 +414,7 @@ impl Lowering {
         let reads = std::mem::replace(&mut self.reads, outer);
         let kind = kind?;
         let check = if number::always_holds(&check) { None } else { Some(check) };
-        let lowered = Stmt { kind, check, reads, ..stmt.clone_head() };
+        let lowered = Stmt { kind, check, reads, ..stmt.without_kind() };
         if let Some(check) = &lowered.check {
             self.can_check(check, stmt)?;
         }
@@ -487,7 +487,7 @@ impl Lowering {
             }
         }
         if out.is_empty() {
-            out.push(Stmt { kind: StmtKind::Skip, ..stmt.clone_head() });
+            out.push(Stmt { kind: StmtKind::Skip, ..stmt.without_kind() });
         }
         out[0].labels.clone_from(&stmt.labels);
         Ok(out)
@@ -740,7 +740,7 @@ impl Lowering {
 
 impl Stmt {
     /// Returns a copy of the statement without its kind.
-    fn clone_head(&self) -> Stmt {
+    fn without_kind(&self) -> Stmt {
         Stmt {
             labels: self.labels.clone(),
             kind: StmtKind::Skip,

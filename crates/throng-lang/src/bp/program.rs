@@ -9,7 +9,7 @@
 //!
 //! # Effects
 //!
-//! What a statement does to one thread is an [`Effect`]: guards over old values, a parallel
+//! The effect of a statement on one thread is an [`Effect`]: guards over old values, a parallel
 //! assignment, constraints over old and new ones, and the same for each bystander. Entering a call,
 //! returning and ending are effects too (they assign slots), so the front end needs only one
 //! solver.
@@ -61,7 +61,7 @@ pub struct Point {
     pub inside: bool,
     /// Edges that leave it.
     pub edges: Vec<u32>,
-    /// If it is a `wait`: the point behind it.
+    /// If it is a `wait`: the point after it.
     pub woken: Option<u32>,
     /// If it is a `wait`: the condition, 0 if it has no name.
     pub condition: u32,
@@ -94,15 +94,15 @@ pub struct Edge {
     pub to: Option<u32>,
     /// The point at which a new thread starts.
     pub child: Option<u32>,
-    /// What it does to variables.
+    /// Its effect on variables.
     pub effect: Effect,
-    /// What it does to bystanders besides their variables.
+    /// Its effect on bystanders besides their variables.
     pub kind: EdgeKind,
     /// The condition that it signals, 0 if it has no name.
     pub condition: u32,
 }
 
-/// How an edge affects other threads.
+/// The effect of an edge on other threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EdgeKind {
     /// Not at all.
@@ -133,7 +133,7 @@ pub struct Effect {
     pub others: Option<Box<BystanderEffect>>,
 }
 
-/// What a statement with `x$` does to each bystander.
+/// The effect of a statement with `x$` on each bystander.
 #[derive(Clone, Debug)]
 pub struct BystanderEffect {
     /// The function of which a thread must have an activation to take part; if none, all threads

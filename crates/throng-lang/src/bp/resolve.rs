@@ -167,9 +167,9 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Reference 2.6: where every statement of `main` after an unlabelled prefix of constant
-    /// assignments has a numeric label (IJIT's dialect), that prefix initialises and is not
-    /// executed. Returns what is left of the body.
+    /// Takes the initialisers off the body of `main` and returns the rest. Where every statement of
+    /// `main` after an unlabelled prefix of constant assignments has a numeric label (IJIT's
+    /// dialect), that prefix initialises and is not executed (reference 2.6).
     fn take_initialisers(&mut self, index: usize, tree: &'a ast::Function) -> Vec<&'a ast::Stmt> {
         let first = initialisers(tree);
         for stmt in &first {
@@ -264,7 +264,7 @@ fn without(shared: &[u32], assigned: &[Name]) -> Vec<u32> {
     shared.iter().copied().filter(|&x| !assigned.contains(&Name::Shared(x))).collect()
 }
 
-/// Whether names in an expression may be another thread's, or primed.
+/// The kinds of names that may occur in an expression: another thread's, or primed.
 #[derive(Clone, Copy)]
 struct Allow {
     passive: bool,

@@ -90,7 +90,7 @@ impl Jit {
                         .filter(|&p| self.program.info(p).line == line)
                         .collect()
                 }
-                _ => return Err(thread.nowhere(self.labels())),
+                _ => return Err(thread.no_such_place(self.labels())),
             });
         }
         let all = choices(&places).ok_or_else(|| {
@@ -146,9 +146,10 @@ impl Jit {
         self.program.functions.iter().flat_map(|f| &f.nodes).flat_map(|n| &n.labels)
     }
 
-    /// Distinct threads match these patterns at once. Where variables of threads are mentioned, the
-    /// program must have been read with [`Options::exact_copies`](super::Options::exact_copies).
-    /// Spans of diagnostics are into the text that the property was read from.
+    /// Returns the target "distinct threads match these patterns at once". Where variables of
+    /// threads are mentioned, the program must have been read with
+    /// [`Options::exact_copies`](super::Options::exact_copies). Spans of diagnostics are into the
+    /// text that the property was read from.
     pub fn together(&self, property: Property) -> Result<Target, Diagnostic> {
         let Some(asked) = property.together() else {
             return Err(Diagnostic::whole("E614", "this is not about threads at places"));
@@ -161,8 +162,8 @@ impl Jit {
         Ok(Target::of(property, configs))
     }
 
-    /// Two threads are at these labels, no thread is inside an atomic section: see
-    /// [`property::mutex`].
+    /// Returns the target "two threads are at these labels, and no thread is inside an atomic
+    /// section": see [`property::mutex`].
     pub fn mutex(&self, text: &str) -> Result<Target, Diagnostic> {
         self.together(property::mutex(text)?)
     }
@@ -214,7 +215,7 @@ impl Jit {
                     all.filter(|&p| self.program.info(p).line == line).collect()
                 }
                 (Err(why), None) => return Err(Diagnostic::error("E606", place.into(), why)),
-                _ => return Err(property::nowhere(place)),
+                _ => return Err(property::no_such_place(place)),
             });
         }
         points.sort_unstable();

@@ -115,7 +115,7 @@ fn values(list: Part<'_>) -> Result<Vec<Value>, Diagnostic> {
 
 impl Thread {
     /// Returns the error that there is no such place; the hint may suggest one of these labels.
-    pub fn nowhere<'a>(&self, labels: impl IntoIterator<Item = &'a String>) -> Diagnostic {
+    pub fn no_such_place<'a>(&self, labels: impl IntoIterator<Item = &'a String>) -> Diagnostic {
         let message = format!("`{}` is neither a label nor a line with a statement", self.place);
         let hint = did_you_mean(&self.place, labels.into_iter().map(String::as_str));
         Diagnostic { hint, ..Diagnostic::error("E606", self.span, message) }
@@ -130,7 +130,7 @@ impl Thread {
 impl Value {
     /// Returns the bits that the value fixes: one list, or several if a value has several patterns
     /// of bits. Bits are numbered by `names`.
-    fn ways(&self, names: &[&str], groups: &[&Group]) -> Result<Vec<Bits>, Diagnostic> {
+    fn bit_patterns(&self, names: &[&str], groups: &[&Group]) -> Result<Vec<Bits>, Diagnostic> {
         let place = |bit: &str| names.iter().position(|name| *name == bit);
         let no_value = |hint: String| {
             let message = format!("`{}` has no value `{}`", self.name, self.value);
@@ -174,7 +174,7 @@ pub fn constrained(
 ) -> Result<Vec<Cube>, Diagnostic> {
     let mut found = vec![base.clone()];
     for value in values {
-        let ways = value.ways(names, groups)?;
+        let ways = value.bit_patterns(names, groups)?;
         let mut next = Vec::new();
         for cube in &found {
             for way in &ways {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::threads::{with_met_targets, with_one_initial};
-use super::{Companion, Refusal, Used, Written, whence};
+use super::{Companion, Refusal, Used, Written, origin_text};
 use crate::system::System;
 use throng_model::{Bag, Local};
 
@@ -17,7 +17,7 @@ pub(super) fn write(system: &System) -> Result<Written, Refusal> {
     if let Some(step) = system.table.steps().iter().find(|s| !system.table.fates(s.edge).is_empty()) {
         return Err(Refusal(format!(
             "{} moves, removes or tests other threads; PNML has only plain arcs",
-            whence(&system.table, step.edge)
+            origin_text(&system.table, step.edge)
         )));
     }
     let used = Used::of(&system, &[]);

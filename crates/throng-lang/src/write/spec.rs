@@ -6,7 +6,7 @@ use std::fmt::Write;
 use rustc_hash::FxHashMap;
 
 use super::threads::{with_met_targets, with_one_initial};
-use super::{Refusal, Used, Written, comment, whence};
+use super::{Refusal, Used, Written, comment, origin_text};
 use crate::system::System;
 use throng_model::table::Fate;
 use throng_model::{Bag, Local, Step};
@@ -85,7 +85,7 @@ fn rule(
         if fate_of.insert(l, fate).is_some() {
             return Err(Refusal(format!(
                 "{} lets each of several threads choose where it goes; a net cannot say that",
-                whence(table, step.edge)
+                origin_text(table, step.edge)
             )));
         }
     }

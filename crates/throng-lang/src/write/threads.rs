@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use throng_model::Describe;
 
-use super::{Refusal, whence};
+use super::{Refusal, origin_text};
 use crate::system::System;
 use throng_model::problem::Initial;
 use throng_model::table::{Fate, Names, Table};
@@ -226,7 +226,7 @@ pub(super) fn thread_form(system: &System, shared_transfers: bool) -> Result<Sys
                 Fate::Block => {
                     return Err(Refusal(format!(
                         "{} needs that some place is empty; only `.spec` can say that",
-                        whence(table, step.edge)
+                        origin_text(table, step.edge)
                     )));
                 }
             }

@@ -9,18 +9,19 @@ use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
 use crate::report::plural;
-use throng_abstract::certificate::{self, Document, Stated};
-use throng_abstract::edges::is_proved;
-use throng_abstract::predicates::Predicate;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
-use throng_abstract::variables::Variables;
 use throng_c::Loaded;
+use throng_check::Checked;
 use throng_check::certify::Fault;
 use throng_engine::hunt::Hunt;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Program;
 use throng_goto::model::{Concrete, Remarks};
 use throng_goto::program::{BinOp, Expr, Instr};
+use throng_goto_check::abstraction::certificate::{self, Document, Stated};
+use throng_goto_check::abstraction::graph::is_proved;
+use throng_goto_check::abstraction::predicate::Predicate;
+use throng_goto_check::abstraction::variables::Variables;
 use throng_lang::load::Rejected;
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
@@ -49,7 +50,9 @@ struct Found {
     last: Option<Round>,
     said: Option<String>,
     document: Option<Document>,
-    /// How long checking the proof took.
+    /// That the proof was checked.
+    checked: Option<Checked>,
+    /// How long that took.
     checking: Duration,
     flaw: Option<String>,
     /// What the hunts came across that always take place.
@@ -101,30 +104,33 @@ impl Attempt {
         };
         match attempt(program, &self.offered, limits, &mut watch) {
             Ok((graph, Ended::Proved(proof))) => {
-                let document = certificate::document(&self.loaded.query, &graph, &proof);
+                let document = certificate::document(&self.loaded.query, &graph, &proof.evidence);
                 let began = Instant::now();
-                if self.checks
-                    && let Err(fault) = certificate::check(&self.loaded.query, &document, limits)
-                {
-                    self.note(|f| match fault {
-                        Fault::Limit(why) => {
-                            f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
-                        }
-                        fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
-                    });
-                    return false;
-                }
+                let check = || certificate::check(&self.loaded.query, &document, limits);
+                let checked = match self.checks.then(check).transpose() {
+                    Ok(certified) => certified.map(|certified| certified.checked),
+                    Err(fault) => {
+                        self.note(|f| match fault {
+                            Fault::Limit(why) => {
+                                f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
+                            }
+                            fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
+                        });
+                        return false;
+                    }
+                };
                 let mut said = format!(
                     "proved by predicate abstraction: {}, {}",
-                    plural(proof.predicates.len() as u64, "predicate"),
+                    plural(proof.evidence.predicates.len() as u64, "predicate"),
                     plural(proof.rounds as u64, "round")
                 );
-                if !proof.facts.predicates.is_empty() {
-                    let facts = proof.facts.predicates.len() as u64;
+                if !proof.evidence.facts.predicates.is_empty() {
+                    let facts = proof.evidence.facts.predicates.len() as u64;
                     said.push_str(&format!(", {} that hold at places", plural(facts, "comparison")));
                 }
                 self.note(|f| {
-                    (f.said, f.document, f.checking) = (Some(said), Some(document), began.elapsed())
+                    (f.said, f.document) = (Some(said), Some(document));
+                    (f.checked, f.checking) = (checked, began.elapsed());
                 });
                 true
             }
@@ -312,9 +318,9 @@ impl WithAbstraction<'_> {
                 "no run of the Boolean program fails, for any number of threads",
             ],
         };
-        let mut checking = Duration::ZERO;
+        let (mut checked, mut checking) = (None, Duration::ZERO);
         self.attempt.note(|found| {
-            checking = found.checking;
+            (checked, checking) = (found.checked, found.checking);
             if let Some(document) = &found.document {
                 let texts = |list: &[Stated]| list.iter().map(|p| p.text.clone()).collect::<Vec<String>>();
                 let (kept, facts) = (texts(&document.predicates), texts(&document.facts.predicates));
@@ -325,8 +331,7 @@ impl WithAbstraction<'_> {
         let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
         let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
         answer.by = vec![Some(NAME); problem.targets.len()];
-        // By the checker of proofs by abstraction.
-        (answer.checked, answer.checking) = (self.attempt.checks, checking);
+        (answer.checked, answer.checking) = (checked, checking);
         answer
     }
 }
@@ -384,7 +389,7 @@ pub(super) fn program(
     let mut last = String::new();
     let mut watch = |r: &Round| {
         round(&line(r));
-        last.clone_from(&r.program);
+        last = r.program.text();
     };
     let done = attempt(&loaded.query.program, &offered, limits, &mut watch);
     match (done, last.is_empty()) {

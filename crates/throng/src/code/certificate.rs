@@ -7,9 +7,9 @@ use super::parts::{Part, questions, together};
 use super::{Answered, Posed, abstraction, deadlock, locksets};
 use crate::outcome::Outcome;
 use crate::report::plural;
-use throng_abstract::certificate as by_abstraction;
 use throng_check::certify::{Certified, CertifiedAnswer, Fault};
 use throng_goto::Question;
+use throng_goto_check::abstraction::certificate as by_abstraction;
 use throng_goto_check::documents;
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
@@ -55,7 +55,7 @@ fn document(part: &Part) -> Result<String, String> {
     let query = &part.posed.loaded.query;
     let failed = |why: serde_json::Error| why.to_string();
     match part.outcome.answered_by().as_str() {
-        deadlock::NAME if let Some(order) = deadlock::ordered(&part.posed) => {
+        deadlock::NAME if let Some((order, _)) = deadlock::ordered(&part.posed) => {
             documents::write_order(query, &order).map_err(failed)
         }
         locksets::NAME => {

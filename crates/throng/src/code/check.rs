@@ -89,9 +89,9 @@ pub(super) fn decide(
         engine = Box::new(HuntFirst { hunt, then: engine });
     }
     match deadlock::ordered(posed).filter(|_| auto) {
-        Some(order) => {
+        Some((order, checked)) => {
             deadlock::ask(&mut posed.problem);
-            engine = Box::new(deadlock::Proved(order));
+            engine = Box::new(deadlock::Proved(order, checked));
         }
         None if posed.loaded.query.question.deadlock => {
             engine = deadlock::also(engine, &posed.model, &mut posed.problem, limits);
@@ -99,8 +99,8 @@ pub(super) fn decide(
         None => {}
     }
     let locksets = auto.then(|| locksets::prove(posed)).flatten();
-    if let Some(accesses) = locksets {
-        engine = Box::new(locksets::Proved(accesses));
+    if let Some(compared) = locksets {
+        engine = Box::new(locksets::Proved(compared));
     }
     let mut outcome = searching(job, posed, posed.problem.clone()).check_by(&*engine, limits)?;
     settle(posed, &mut outcome);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Posed, locksets};
 use crate::outcome::Outcome;
+use throng_check::Checked;
 use throng_engine::hunt::breadth_first::{Found, search};
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Concrete;
@@ -18,17 +19,19 @@ use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 /// What answers of this kind are signed with.
 pub(super) const NAME: &str = "lock-order";
 
-/// Returns the order of locks that rules deadlocks out, if nothing else is asked for; it was
-/// checked.
-pub(super) fn ordered(posed: &Posed) -> Option<Order> {
+/// Returns the order of locks that rules deadlocks out, if nothing else is asked for, and that it
+/// was checked.
+pub(super) fn ordered(posed: &Posed) -> Option<(Order, Checked)> {
     if !posed.loaded.query.question.deadlock || !posed.program().asked.is_empty() {
         return None;
     }
-    order(posed.program()).ok().filter(|order| check_order(posed.program(), order).is_ok())
+    let order = order(posed.program()).ok()?;
+    let checked = check_order(posed.program(), &order).ok()?;
+    Some((order, checked))
 }
 
 /// An engine whose answer is such a proof.
-pub(super) struct Proved(pub(super) Order);
+pub(super) struct Proved(pub(super) Order, pub(super) Checked);
 
 impl Algorithm for Proved {
     fn name(&self) -> &'static str {
@@ -49,7 +52,7 @@ impl Algorithm for Proved {
                 "threads wait for nothing but these locks",
             ],
         };
-        locksets::answer(problem, NAME, proof)
+        locksets::answer(problem, NAME, proof, self.1)
     }
 }
 
@@ -114,7 +117,7 @@ impl Algorithm for WithDeadlock<'_> {
         answer.verdicts.push(self.verdict.clone());
         answer.by.push(Some("explicit"));
         answer.fewest.push(matches!(self.verdict, Verdict::Unsafe(_)));
-        answer.checked = false;
+        answer.checked = None;
         answer
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::Posed;
+use throng_check::Checked;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::program::Violation;
-use throng_goto_check::locksets::{check, locksets};
+use throng_goto_check::locksets::{Compared, check, locksets};
 use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, SourceProof, Verdict};
@@ -13,9 +14,8 @@ use throng_model::verdict::{Certificate, SourceProof, Verdict};
 /// What answers of this kind are signed with.
 pub(super) const NAME: &str = "locksets";
 
-/// Returns how many accesses were compared, if only races are asked for and the sets rule them out;
-/// that was checked.
-pub(super) fn prove(posed: &Posed) -> Option<usize> {
+/// Returns what the sets show, if only races are asked for and they rule them out.
+pub(super) fn prove(posed: &Posed) -> Option<Compared> {
     let program = posed.program();
     if program.asked != [Violation::Race] || posed.loaded.query.question.deadlock {
         return None;
@@ -23,8 +23,8 @@ pub(super) fn prove(posed: &Posed) -> Option<usize> {
     check(program, &locksets(program)).ok()
 }
 
-/// The answer of such a proof, which compared so many accesses.
-pub(super) struct Proved(pub(super) usize);
+/// The answer of such a proof.
+pub(super) struct Proved(pub(super) Compared);
 
 impl Algorithm for Proved {
     fn name(&self) -> &'static str {
@@ -34,7 +34,7 @@ impl Algorithm for Proved {
     fn run(&self, problem: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
         let proof = SourceProof {
             kind: NAME,
-            size: self.0,
+            size: self.0.instructions,
             member: "instruction",
             words: "Whenever a thread is about to execute one of these instructions, it holds a set of locks. Of two instructions that access the same memory, one \
                     of them writing, some lock is in both sets, or one of them comes before other threads are started. Two threads never hold the same lock, so \
@@ -46,15 +46,15 @@ impl Algorithm for Proved {
                 "two accesses that conflict have a lock in common",
             ],
         };
-        answer(problem, NAME, proof)
+        answer(problem, NAME, proof, self.0.checked)
     }
 }
 
 /// The answer of a proof about the source that its own checker has accepted.
-pub(super) fn answer(problem: &Problem, name: &'static str, proof: SourceProof) -> Answer {
+pub(super) fn answer(problem: &Problem, name: &'static str, proof: SourceProof, checked: Checked) -> Answer {
     let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));
     let mut answer = Answer::new(vec![safe; problem.targets.len()], Statistics::default());
     answer.by = vec![Some(name); problem.targets.len()];
-    answer.checked = true;
+    answer.checked = Some(checked);
     answer
 }

@@ -9,6 +9,7 @@ use super::{Posed, deadlock};
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::Outcome;
+use throng_check::Checked;
 use throng_engine::Answer;
 use throng_engine::gave_up::GaveUp;
 use throng_goto::model::Remarks;
@@ -187,8 +188,8 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
     }
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
-    answer.checked = parts.iter().all(|p| p.outcome.answer.checked);
-    (merged.checked, merged.answer, merged.problem) = (answer.checked, answer, problem);
+    answer.checked = Checked::all(parts.iter().map(|p| p.outcome.answer.checked));
+    (merged.answer, merged.problem) = (answer, problem);
     merged
 }
 

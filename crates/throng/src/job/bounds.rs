@@ -8,6 +8,8 @@ use throng_model::problem::{Asks, Bound, Formula, Problem, Target};
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
 use crate::error::Error;
+use throng_check::Checked;
+use throng_check::rules::check;
 use throng_engine::reachability::largest_allowed;
 use throng_engine::{Answer, Statistics};
 
@@ -45,9 +47,11 @@ pub(super) fn answer(
         return Ok((problem.clone(), answer));
     }
     let mut answer = Answer::new(Vec::new(), Statistics::default());
-    answer.checked = true;
+    // One for each problem that was answered.
+    let mut checked = Vec::new();
     if !others.is_empty() {
         answer = run(&Problem { targets: others.clone(), ..problem.clone() }, limits)?;
+        checked.push(answer.checked);
     }
     let mut work = FIRST_ROUND;
     for round in 0.. {
@@ -81,7 +85,7 @@ pub(super) fn answer(
             work = work.saturating_mul(4);
         }
         answer.checking += found.checking;
-        answer.checked &= found.checked;
+        checked.push(found.checked);
         answer.statistics.configurations =
             answer.statistics.configurations.max(found.statistics.configurations);
         answer.statistics.steps += found.statistics.steps;
@@ -103,9 +107,17 @@ pub(super) fn answer(
         add(one.with(name.clone(), reached + 1, Asks::AtMost(reached)), next);
         if reached > 0 {
             let shown = one.with(format!("{name} reaches {reached}"), reached, Asks::Reaches(reached));
-            add(shown, Verdict::Unsafe(one.run));
+            let at_once = one.run.steps.is_empty();
+            let run = Verdict::Unsafe(one.run);
+            // No engine has found what is there at the start.
+            if at_once {
+                let flawed = |flaw| Error::Flawed(format!("the start does not show `{name}`: {flaw}"));
+                checked.push(Some(check(problem, &shown, &run).map_err(flawed)?));
+            }
+            add(shown, run);
         }
     }
+    answer.checked = Checked::all(checked);
     Ok((Problem { targets, ..problem.clone() }, answer))
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::{Job, hit, obeying, room_for_the_start};
 use crate::error::Error;
 use crate::report::cutoff::CutoffOutcome;
+use throng_check::Checked;
 use throng_check::rules::Flaw;
 use throng_check::rules::cutoff::{CutoffProof, check_cutoff};
 use throng_engine::Algorithm;
@@ -29,7 +30,7 @@ pub enum CutoffMethod {
 }
 
 /// A cutoff, or why there is none, and its proof.
-type Proved = (Result<Cutoff, Unknown>, Option<Arc<CutoffProof>>);
+type Proved = (Result<Cutoff, Unknown>, Option<(Arc<CutoffProof>, Checked)>);
 
 impl Job<'_> {
     /// Finds the cutoff and checks its evidence. Without a method, the exact one is taken if
@@ -75,11 +76,12 @@ impl Job<'_> {
                 .map_err(|why| hit(limits, why));
             self.checked_cutoff(problem, found, limits)
         })?;
+        let (proof, checked) = proof.unzip();
         Ok(CutoffOutcome {
             problem: problem.clone(),
             cutoff: found,
             proof,
-            checked: self.checks,
+            checked,
             time: began.elapsed(),
             subject: prepared.subject(self.question.vocabulary),
         })
@@ -98,9 +100,9 @@ impl Job<'_> {
         };
         let checked = runs::proof(problem, &cutoff, limits)
             .map_err(Flaw::Limit)
-            .and_then(|proof| check_cutoff(problem, &proof, limits).map(|()| proof));
+            .and_then(|proof| Ok((check_cutoff(problem, &proof, limits)?, proof)));
         match checked {
-            Ok(proof) => Ok((Ok(cutoff), Some(Arc::new(proof)))),
+            Ok((checked, proof)) => Ok((Ok(cutoff), Some((Arc::new(proof), checked)))),
             Err(Flaw::Limit(why)) => Ok((Err(why), None)),
             Err(flaw) => Err(Error::Flawed(format!("the cutoff does not stand: {flaw}"))),
         }

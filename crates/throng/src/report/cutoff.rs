@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::plural;
 use super::story::{State, Values, state};
 use crate::outcome::Subject;
+use throng_check::Checked;
 use throng_check::rules::cutoff::CutoffProof;
 use throng_engine::cutoff::{Closed, Cutoff, runs};
 use throng_model::limits::Limits;
@@ -22,8 +23,8 @@ pub struct CutoffOutcome {
     pub problem: Problem,
     /// The answer.
     pub cutoff: Result<Cutoff, Unknown>,
-    /// True if its evidence was checked.
-    pub checked: bool,
+    /// Says that its evidence was checked.
+    pub checked: Option<Checked>,
     /// The time it took.
     pub time: Duration,
     pub(crate) proof: Option<Arc<CutoffProof>>,
@@ -95,7 +96,7 @@ impl CutoffOutcome {
             self.problem.initial_text,
             plural(cutoff.states(model) as u64, "thread state"),
             evidence(&cutoff.closed),
-            if self.checked { "checked" } else { "NOT checked" },
+            if self.checked.is_some() { "checked" } else { "NOT checked" },
         );
         for level in &cutoff.levels {
             let (s, l) = level.example;
@@ -121,7 +122,7 @@ impl CutoffOutcome {
         let headline = match &self.cutoff {
             Err(why) => format!("UNKNOWN: {why}"),
             Ok(cutoff) => {
-                let checked = if self.checked { "checked" } else { "NOT checked" };
+                let checked = if self.checked.is_some() { "checked" } else { "NOT checked" };
                 facts.push(("states", plural(cutoff.states(model) as u64, "thread state")));
                 facts.push(("proof", format!("{}; {checked}", evidence(&cutoff.closed))));
                 let threads = plural(cutoff.threads.into(), "thread");
@@ -173,7 +174,7 @@ impl CutoffOutcome {
             thread_states: found.map(|c| c.states(model)),
             levels: levels.collect(),
             evidence: found.map(|c| evidence(&c.closed)),
-            checked: self.checked && found.is_some(),
+            checked: self.checked.is_some() && found.is_some(),
             seconds: self.time.as_secs_f64(),
         })
     }

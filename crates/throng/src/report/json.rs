@@ -260,7 +260,7 @@ fn targets<'a>(report: &'a Outcome, by: &'a str) -> Vec<TargetDocument<'a>> {
                     _ => report.shown().by.get(i).copied().flatten().or(Some(by)),
                 },
                 evidence: evidence_of(verdict),
-                checked: report.checked && !matches!(verdict, Verdict::Unknown(_)),
+                checked: report.is_checked() && !matches!(verdict, Verdict::Unknown(_)),
                 threads: trace.as_ref().map(|t| t.threads),
                 threads_in_all: match verdict {
                     Verdict::Unsafe(trace) if report.unit() == "thread" => Some(trace.threads_in_all()),

@@ -78,7 +78,7 @@ pub fn write(report: &Outcome) -> String {
         language: &language,
         unit: report.unit(),
         verdict: verdict.lower(),
-        checked: report.checked,
+        checked: report.is_checked(),
         facts: facts(report),
         source: shown,
         cut: shown.len() < text.len(),
@@ -131,7 +131,7 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
 /// Returns whether there is evidence, and whether it was checked.
 fn checked(report: &Outcome) -> &'static str {
     let none = report.shown().verdicts.iter().all(|v| Status::of(v) == Status::Unknown);
-    match (none, report.checked) {
+    match (none, report.is_checked()) {
         (true, _) => "none",
         (false, true) => "checked",
         (false, false) => "NOT checked",

@@ -121,7 +121,7 @@ fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
         "partialFingerprints": { "throngTarget/v1": target },
         "properties": {
             "evidence": evidence::line(report, i),
-            "checked": report.checked && !matches!(verdict, Verdict::Unknown(_)),
+            "checked": report.is_checked() && !matches!(verdict, Verdict::Unknown(_)),
         },
     });
     if let (Some(story), Verdict::Unsafe(trace)) = (story, verdict) {

@@ -83,7 +83,8 @@ fn verdict_lines(report: &Outcome, options: Options) -> String {
     let verdicts = &report.answer.verdicts;
     let overall = report.status();
     let targets = &report.problem.targets;
-    let mark = |word: Status| if report.checked || word == Status::Unknown { "" } else { "  (unchecked)" };
+    let mark =
+        |word: Status| if report.is_checked() || word == Status::Unknown { "" } else { "  (unchecked)" };
     let unchecked = mark(overall);
     if let ([target], [verdict]) = (&targets[..], &verdicts[..]) {
         let word = paint(overall, &overall.to_string(), options.colour);
@@ -215,7 +216,7 @@ fn evidence(report: &Outcome) -> String {
     if more > 0 {
         text.push_str(&format!("; {more} more"));
     }
-    match (kinds.is_empty(), report.checked) {
+    match (kinds.is_empty(), report.is_checked()) {
         (true, _) => text,
         (false, true) => format!("{text}; checked in {}", duration(report.answer.checking)),
         (false, false) => format!("{text}; NOT checked"),

@@ -6,7 +6,7 @@ use lang_c::span::Node;
 use super::Rewriter;
 use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, is_atomic_function, special};
 
-/// The argument at a position, as text.
+/// Returns the argument at a position, as text.
 fn arg(args: &[String], n: usize) -> &str {
     args.get(n).map_or("0", String::as_str)
 }
@@ -79,7 +79,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A call of a function that the program defines.
+    /// Calls a function that the program defines.
     fn defined_call(&mut self, name: &str, list: &str, site: usize) -> String {
         let call = format!("{name}({list})");
         let inside = |names: &String| names.split(',').any(|n| n.trim() == name);
@@ -97,7 +97,7 @@ impl Rewriter<'_> {
         format!("({{ {enter} __auto_type {r} = {call}; {leave} {r}; }})")
     }
 
-    /// A call of a function that is not defined: an input.
+    /// Takes an input in place of a call of a function that is not defined.
     fn input(&mut self, name: &str, args: &[String], e: &Node<Expression>, site: usize) -> String {
         self.inputs.insert(site);
         let mut effects: String =
@@ -110,8 +110,8 @@ impl Rewriter<'_> {
         format!("({effects}({ty})__throng_input({site}))")
     }
 
-    /// An atomic operation: a read of another operand may come first, and a write of the result
-    /// last.
+    /// Takes the turns of an atomic operation: a read of another operand may come first, and a
+    /// write of the result last.
     fn atomic(&mut self, name: &str, list: &str, e: &Node<Expression>, site: usize) -> String {
         let main = match self.kinds(e.span) {
             (_, _, _, true) => 2,
@@ -124,7 +124,7 @@ impl Rewriter<'_> {
         format!("({{ {first}__throng_turn({site}, {main}); {last}{name}({list}); }})")
     }
 
-    /// `scanf` and its like: how many conversions succeed, and a value for each.
+    /// Takes inputs for `scanf` and its like: how many conversions succeed, and a value for each.
     fn scan(&mut self, source: Scan, args: &[String], site: usize) -> String {
         self.inputs.insert(site);
         let done = self.name();
@@ -135,7 +135,7 @@ impl Rewriter<'_> {
         format!("({{ {text}int {done} = (int)__throng_input({site}); {}{done}; }})", each.collect::<String>())
     }
 
-    /// Threads, locks and their like.
+    /// Takes the turn of a function about threads, locks and their like.
     fn thread(&mut self, function: Thread, args: &[String], site: usize) -> String {
         let arg = |n: usize| arg(args, n);
         let lock = arg(0);
@@ -205,7 +205,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// A function on bytes or texts.
+/// Takes the turns of a function on bytes or texts.
 fn bytes(function: Bytes, name: &str, args: &[String], site: usize) -> String {
     let list = args.join(", ");
     match function {

@@ -91,7 +91,7 @@ impl Control {
                 control.moves.push(Move { from: at, to, child, branch: next.branch, copied: Vec::new() });
             }
         }
-        control.tie_copies(exact);
+        control.mark_copied(exact);
         control
     }
 
@@ -196,7 +196,7 @@ impl Control {
     /// Computes, for every spawn, the variables that both parent and child may still read. A
     /// variable that one of them never reads again need not equal its copy: the difference is
     /// unobservable.
-    fn tie_copies(&mut self, exact: bool) {
+    fn mark_copied(&mut self, exact: bool) {
         if self.moves.iter().all(|m| m.child.is_none()) {
             return;
         }

@@ -140,7 +140,7 @@ impl Interpreter {
                 }
             }
         }
-        for values in self.solve(values, &|v| self.act(m, &plan, v, true)) {
+        for values in self.solve(values, &|v| self.execute_active(m, &plan, v, true)) {
             let from = self.encode_shared(self.control.spots[m.from as usize].inside, &values.shared);
             let take = self.encode_local(m.from, &values.local);
             out.push(self.step(id, &plan, &values, from, take));
@@ -156,7 +156,7 @@ impl Interpreter {
 
     /// Returns the first slot of a bystander's variables that a passive move accesses; `None` if it
     /// does not take part.
-    fn attends(&self, plan: &Plan, spot: u32) -> Option<usize> {
+    fn bystander_base(&self, plan: &Plan, spot: u32) -> Option<usize> {
         let spot = self.spot(spot)?;
         if !plan.needs_frame() {
             return Some(0);
@@ -207,7 +207,7 @@ impl Interpreter {
         let mut values =
             Values { shared: self.free_shared(), local: self.free_local(m.from), ..Values::default() };
         values.new.resize(plan.assigns.len(), FREE);
-        let active = self.solve(values, &|v| self.act(m, &plan, v, false));
+        let active = self.solve(values, &|v| self.execute_active(m, &plan, v, false));
         active.iter().any(|values| {
             (0..1u32 << read.len()).any(|bits| {
                 let mut values = values.clone();
@@ -216,7 +216,8 @@ impl Interpreter {
                 for (k, &slot) in read.iter().enumerate() {
                     values.other[slot] = if bits >> k & 1 == 1 { ONE } else { ZERO };
                 }
-                self.solve(values, &|v| Interpreter::attend(&plan, v, thread_locals, false)).is_empty()
+                self.solve(values, &|v| Interpreter::execute_bystander(&plan, v, thread_locals, false))
+                    .is_empty()
             })
         })
     }
@@ -261,7 +262,7 @@ impl Model for Interpreter {
             let plan = self.plan(m);
             let mut values = Values { shared: shared.clone(), local: local.clone(), ..Values::default() };
             values.new.resize(plan.assigns.len(), FREE);
-            for values in self.solve(values, &|v| self.act(m, &plan, v, false)) {
+            for values in self.solve(values, &|v| self.execute_active(m, &plan, v, false)) {
                 let step = self.step(id, &plan, &values, s, l);
                 if !out[first..].contains(&step) {
                     out.push(step);
@@ -306,13 +307,13 @@ impl Transfers for Interpreter {
             return Ok(());
         }
         let (at, local) = self.local_cube(l);
-        let Some(base) = self.attends(&plan, at) else {
+        let Some(base) = self.bystander_base(&plan, at) else {
             out.push(Some(l));
             return Ok(());
         };
         values.other = local;
         values.other_new.resize(plan.theirs.len(), FREE);
-        for values in self.solve(values, &|v| Interpreter::attend(&plan, v, base, false)) {
+        for values in self.solve(values, &|v| Interpreter::execute_bystander(&plan, v, base, false)) {
             let mut after = values.other.clone();
             for ((name, _), &new) in plan.theirs.iter().zip(&values.other_new) {
                 after[Self::their_slot(*name, base)] = new;
@@ -363,8 +364,9 @@ impl Predecessors for Interpreter {
             };
             self.index.woken.contains(&(at, *condition))
         });
-        let attends = |id: &&u32| self.attends(&self.plan(&self.control.moves[**id as usize]), at).is_some();
-        for &id in ends.chain(wakes).chain(self.index.passive.iter().filter(attends)) {
+        let bystander_base =
+            |id: &&u32| self.bystander_base(&self.plan(&self.control.moves[**id as usize]), at).is_some();
+        for &id in ends.chain(wakes).chain(self.index.passive.iter().filter(bystander_base)) {
             self.backward_anywhere(id, flag, &shared, out);
         }
         self.complete()
@@ -389,7 +391,7 @@ impl Predecessors for Interpreter {
             return Ok(());
         }
         let (at, local) = self.local_cube(l);
-        let Some(base) = self.attends(&plan, at) else {
+        let Some(base) = self.bystander_base(&plan, at) else {
             out.push(l);
             return Ok(());
         };
@@ -397,7 +399,7 @@ impl Predecessors for Interpreter {
         values.other_new = slots.iter().map(|&slot| local[slot]).collect();
         values.other = local;
         slots.iter().for_each(|&slot| values.other[slot] = FREE);
-        for values in self.solve(values, &|v| Interpreter::attend(&plan, v, base, true)) {
+        for values in self.solve(values, &|v| Interpreter::execute_bystander(&plan, v, base, true)) {
             let origin = self.encode_local(at, &values.other);
             if !out.contains(&origin) {
                 out.push(origin);
@@ -492,7 +494,9 @@ impl SetStates for Interpreter {
             let plan = self.plan(m);
             let mut values = Values { shared: shared.clone(), local: local.clone(), ..Values::default() };
             values.new.resize(plan.assigns.len(), FREE);
-            out.extend(self.solve(values, &|v| self.act(m, &plan, v, false)).into_iter().map(part));
+            out.extend(
+                self.solve(values, &|v| self.execute_active(m, &plan, v, false)).into_iter().map(part),
+            );
         }
         let values = Values { shared, local, ..Values::default() };
         out.extend(self.violating(at, values).into_iter().map(part));

@@ -7,7 +7,7 @@ use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, Expr, ONE, ZERO};
 use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_each};
 use throng_lang::bp::types::bits_of;
-use throng_lang::property::{Part, Pattern, Property, Together, nowhere};
+use throng_lang::property::{Part, Pattern, Property, Together, no_such_place};
 use throng_lang::source::Diagnostic;
 use throng_model::{Bag, Config, Local};
 
@@ -107,7 +107,7 @@ impl Interpreter {
                     };
                     spots.filter(here).collect()
                 }
-                _ => return Err(thread.nowhere([])),
+                _ => return Err(thread.no_such_place([])),
             });
         }
         let all = choices(&places)
@@ -156,7 +156,7 @@ impl Interpreter {
         if written { Ok(found) } else { Err(format!("there is no label `{label}`")) }
     }
 
-    /// Distinct threads match patterns at once.
+    /// Returns the configurations in which distinct threads match these patterns.
     fn together(&self, asked: &Together) -> Result<Vec<Config>, Diagnostic> {
         let candidates: Result<Vec<_>, _> = asked.threads.iter().map(|p| self.matching(p)).collect();
         let found = self.at_once(&candidates?, asked);
@@ -239,7 +239,7 @@ impl Interpreter {
                 };
                 Ok((0..self.control.spots.len() as u32).filter(here).collect())
             }
-            _ => Err(nowhere(place)),
+            _ => Err(no_such_place(place)),
         }
     }
 

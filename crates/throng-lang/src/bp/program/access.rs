@@ -1,5 +1,5 @@
-//! What a thread reads and writes now and later: the four sets of Boom, section 7.3, for each
-//! point.
+//! The variables that a thread reads and writes now and later: the four sets of Boom, section 7.3,
+//! for each point.
 //!
 //! # Bits
 //!

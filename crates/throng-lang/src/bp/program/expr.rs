@@ -3,9 +3,9 @@
 //! # The value of a variable is a set
 //!
 //! A variable holds a non-empty subset of {0, 1} as a two-bit mask: [`ZERO`], [`ONE`], or [`FREE`]
-//! if it may be either and has not been read yet. An expression then has, for each value v, two
-//! questions: *can* it take v, for some choice of the free variables and of its `*`s; and is
-//! it *sure* to be able to take v, whatever the free variables are. A `*` in the text is chosen
+//! if it may be either and has not been read yet. There are two questions about an expression and a
+//! value v: *can* it take v, for some choice of the free variables and of its `*`s; and is it
+//! *sure* to be able to take v, for every choice of the free variables. A `*` in the text is chosen
 //! anew at every occurrence, so it surely can take both values; a free variable can take both but
 //! surely takes neither, because its two readers must agree. Every operator is monotone in these
 //! memberships, so both bounds are computed together, bottom up, in one pass ([`Expr::eval`]);
@@ -50,12 +50,12 @@ pub enum Expr<V = Var> {
 }
 
 impl<V> Expr<V> {
-    /// `!e`
+    /// Returns `!e`.
     pub fn negation(e: Expr<V>) -> Expr<V> {
         Expr::Not(Box::new(e))
     }
 
-    /// `a = b`
+    /// Returns `a = b`.
     pub fn equal(a: Expr<V>, b: Expr<V>) -> Expr<V> {
         Expr::negation(Expr::Xor(vec![a, b]))
     }

@@ -80,11 +80,11 @@ pub fn live_slots(program: &Program, watched: &[(u32, usize)]) -> Vec<Vec<bool>>
     }
     let mut into: Vec<Vec<u32>> = vec![Vec::new(); program.points.len()];
     for edge in &program.edges {
-        into_of(&mut into, edge.to, edge.from);
-        into_of(&mut into, edge.child, edge.from);
+        push_edge(&mut into, edge.to, edge.from);
+        push_edge(&mut into, edge.child, edge.from);
     }
     for (i, point) in program.points.iter().enumerate() {
-        into_of(&mut into, point.woken, i as u32);
+        push_edge(&mut into, point.woken, i as u32);
     }
     let mut todo: Vec<u32> = (0..program.points.len() as u32).collect();
     while let Some(point) = todo.pop() {
@@ -97,7 +97,7 @@ pub fn live_slots(program: &Program, watched: &[(u32, usize)]) -> Vec<Vec<bool>>
     live
 }
 
-fn into_of(into: &mut [Vec<u32>], to: Option<u32>, from: u32) {
+fn push_edge(into: &mut [Vec<u32>], to: Option<u32>, from: u32) {
     if let Some(to) = to {
         into[to as usize].push(from);
     }

@@ -10,7 +10,7 @@
 
 use throng_goto::program::{BinOp, Expr, Int, Program};
 
-use crate::edges::{Edge, Graph, To};
+use super::graph::{Edge, Graph, To};
 
 /// No program creates so many threads.
 const MOST: i64 = 1 << 62;

@@ -7,7 +7,7 @@ use throng_goto::program::{
 };
 use throng_goto::step::OPEN;
 
-use crate::elements::arrays;
+use super::elements::arrays;
 
 /// Numbers of variables of a bystander are this much larger.
 pub const OTHER: u32 = 1 << 24;
@@ -211,7 +211,7 @@ impl Variables {
         self.elements.get(&object).copied()
     }
 
-    /// Whether a variable stands for any element of an array.
+    /// Returns whether a variable stands for any element of an array.
     pub fn is_any_element(&self, id: u32) -> bool {
         self.elements.values().any(|&e| e == id)
     }
@@ -264,7 +264,7 @@ impl Variables {
         found
     }
 
-    /// Whether every part of a shared object is a variable.
+    /// Returns whether every part of a shared object is a variable.
     pub fn is_split(&self, object: i64) -> bool {
         self.split.contains(&object)
     }

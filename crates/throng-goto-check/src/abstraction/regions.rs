@@ -10,10 +10,10 @@ use throng_goto::program::{BinOp, Expr, Int, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::abstraction::Side;
-use crate::edges::{Edge, Graph, To};
-use crate::predicates::Predicate;
-use crate::recheck::check_edge;
+use super::cube::Side;
+use super::encoder::check_edge;
+use super::graph::{Edge, Graph, To};
+use super::predicate::Predicate;
 
 /// For each lock, whether a place is in its region.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ impl Regions {
         Ok(Regions(found))
     }
 
-    /// Whether no two threads are at these places at the same time.
+    /// Returns whether no two threads are at these places at the same time.
     pub fn exclude(&self, p: usize, q: usize) -> bool {
         self.0.iter().any(|region| region[p] && region[q])
     }
@@ -59,7 +59,7 @@ pub fn before_others(program: &Program, graph: &Graph) -> Vec<bool> {
 }
 
 /// The places that some edges lead to from some places, themselves included.
-pub(crate) fn reachable(graph: &Graph, mut work: Vec<usize>, along: &dyn Fn(&Edge) -> bool) -> Vec<bool> {
+pub fn reachable(graph: &Graph, mut work: Vec<usize>, along: &dyn Fn(&Edge) -> bool) -> Vec<bool> {
     let mut found = vec![false; graph.places.len()];
     while let Some(p) = work.pop() {
         if !std::mem::replace(&mut found[p], true) {

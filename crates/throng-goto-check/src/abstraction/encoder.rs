@@ -10,10 +10,10 @@ use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::abstraction::{Cube, Side};
-use crate::edges::{Edge, Graph};
-use crate::predicates::Predicate;
-use crate::variables::{INPUT, OTHER};
+use super::cube::{Cube, Side};
+use super::graph::{Edge, Graph};
+use super::predicate::Predicate;
+use super::variables::{INPUT, OTHER};
 
 const WIDTH: usize = 64;
 
@@ -30,8 +30,8 @@ struct Plain<'g> {
     later: FxHashMap<u32, Word>,
 }
 
-/// Whether every cube contradicts the edge; the first that does not. `Err`: a limit was hit, or a
-/// cube is about what does not exist.
+/// Returns whether every cube contradicts the edge; the first that does not. `Err`: a limit was
+/// hit, or a cube is about what does not exist.
 pub fn check_edge(
     graph: &Graph,
     list: &[Predicate],
@@ -389,10 +389,10 @@ impl Plain<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::graph::To;
+    use super::super::variables::{INPUT, Variables};
     use super::*;
-    use crate::blast::eval;
-    use crate::edges::To;
-    use crate::variables::{INPUT, Variables};
+    use throng_goto::program::Undefined;
 
     /// Every operator at every type: the second encoder says that a value is the only one, and that
     /// is the evaluator's.
@@ -423,7 +423,8 @@ mod tests {
             let (x, y) = (Expr::Reg(INPUT), Expr::Reg(INPUT + 1));
             let e = Expr::Bin(op, Box::new(x.clone()), Box::new(y.clone()), at);
             let values = FxHashMap::from_iter([(INPUT, a), (INPUT + 1, b)]);
-            let Some(expected) = eval(&e, &values) else { continue };
+            let leaf = |id: Option<u32>| id.and_then(|id| values.get(&id).copied()).ok_or(Undefined);
+            let Ok(expected) = e.value(&leaf, &|| ()) else { continue };
             let same = |op, e: &Expr, v| {
                 Expr::Bin(op, Box::new(e.clone()), Box::new(Expr::Const(v)), Int::new(8, true))
             };

@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 use throng_goto::program::{self, BinOp, Expr, Instr, Int, Program};
 use throng_goto::step::OPEN;
 
-use crate::edges::{Edge, Graph};
-use crate::predicates::{rename, used};
-use crate::variables::Variables;
+use super::graph::{Edge, Graph};
+use super::predicate::{rename, used};
+use super::variables::Variables;
 
-/// So many arrays have such a variable.
+/// Maximum number of arrays with an element variable.
 const MOST: usize = 3;
 
 /// The arrays that are only ever accessed element by element, at computed places, and all of whose
@@ -59,7 +59,7 @@ pub(crate) fn arrays(program: &Program, variables: &Variables) -> Vec<(i64, Int,
 }
 
 /// The one shared object whose address is in an expression.
-pub(crate) fn object_of(a: &Expr) -> Option<i64> {
+pub fn object_of(a: &Expr) -> Option<i64> {
     let mut bases = Vec::new();
     a.constants(&mut |c| {
         if program::object_of(c) > 0 {
@@ -72,7 +72,7 @@ pub(crate) fn object_of(a: &Expr) -> Option<i64> {
     }
 }
 
-/// Whether an address is that of an array plus a multiple of the size of an element.
+/// Returns whether an address is that of an array plus a multiple of the size of an element.
 fn is_element(a: &Expr, size: i64) -> bool {
     let Expr::Bin(BinOp::Add, x, y, _) = a else { return false };
     let multiple = |e: &Expr| {
@@ -85,7 +85,7 @@ fn is_element(a: &Expr, size: i64) -> bool {
 
 /// An edge that stores into arrays: for each of these, the element that its variable stands for is
 /// written or not.
-pub(crate) fn variants(graph: &Graph, e: &Edge) -> Vec<Edge> {
+pub fn variants(graph: &Graph, e: &Edge) -> Vec<Edge> {
     let mut found = vec![e.clone()];
     for &(id, _) in e.updates.iter().filter(|u| graph.variables.is_any_element(u.0)) {
         for k in 0..found.len() {
@@ -98,7 +98,7 @@ pub(crate) fn variants(graph: &Graph, e: &Edge) -> Vec<Edge> {
 }
 
 /// What a comparison about any element says about the values that an edge reads from its array.
-pub(crate) fn instances(e: &Edge, expr: &Expr) -> Vec<Expr> {
+pub fn instances(e: &Edge, expr: &Expr) -> Vec<Expr> {
     let used = used(expr);
     let about = e.reads.iter().filter(|r| used.contains(&r.0));
     about.map(|&(id, input)| rename(expr, &|v| if v == id { input } else { v })).collect()

@@ -5,14 +5,14 @@ use throng_goto::program::{
     self, BinOp, Expr, FUNCTION, Instr, Int, PointerUse, Program, Reg, Violation, address, is_private, next,
 };
 
+use super::super::elements::object_of;
+use super::super::simplify::{binary, cast, fits, negate, partial, substitute};
+use super::super::variables::{INPUT, Variables};
 use super::{Edge, Place, Reading, To, copied};
-use crate::elements::object_of;
-use crate::simplify::{binary, cast, fits, negate, partial, substitute};
-use crate::variables::{INPUT, Variables};
 
-/// More paths from one place than this are too many.
+/// Maximum number of paths from one place.
 const MOST_PATHS: usize = 48;
-/// A computed address may be one of so many variables.
+/// Maximum number of variables that a computed address may refer to.
 const MOST_TARGETS: usize = 8;
 
 /// Goes along the paths from every place.
@@ -48,6 +48,22 @@ struct Path {
     /// Local variables whose lifetime has ended on the path.
     ended: Vec<i64>,
 }
+
+/// An access to memory.
+struct Access {
+    address: Expr,
+    at: Int,
+    what: What,
+}
+
+/// What an access does.
+enum What {
+    Load(Reg),
+    /// Stores this value.
+    Store(Expr),
+}
+
+const ESCAPES: &str = "the address of a private variable is made known to other threads";
 
 impl Builder<'_> {
     pub(super) fn number(&mut self, place: Place) -> usize {
@@ -139,50 +155,10 @@ impl Builder<'_> {
                 self.open(path, v.register(template, *r));
             }
             Instr::Load(r, a, at) => {
-                let a = self.value(from, path, a);
-                return self.access(from, path, &a, *at, Some(*r), work, |this, path, cell| {
-                    let e = match v.constant(cell) {
-                        Some(c) => Expr::Const(at.wrap(c)),
-                        None => {
-                            let now = path.values.get(&cell).cloned().unwrap_or(Expr::Reg(cell));
-                            let (ty, inputs) = (at, path.inputs.clone());
-                            cast(now, *ty, &|id| type_in(v, &inputs, id))
-                        }
-                    };
-                    this.set_register(path, template, *r, e)
-                });
+                let address = self.value(from, path, a);
+                return self.access(from, path, &Access { address, at: *at, what: What::Load(*r) }, work);
             }
-            Instr::Store(a, e, at) => {
-                let any = object_of(&v.fold(template, a)).and_then(|o| v.any_element(o));
-                let (a, e) = (self.value(from, path, a), self.value(from, path, e));
-                if let Some(any) = any {
-                    // Of several elements that one path writes, it may be any.
-                    match path.values.contains_key(&any) {
-                        true => self.open(path, any),
-                        false => {
-                            let inputs = path.inputs.clone();
-                            let e = cast(e.clone(), v.ty(any), &|id| type_in(v, &inputs, id));
-                            path.values.insert(any, e);
-                        }
-                    }
-                }
-                let mut private = false;
-                e.constants(&mut |c| private |= at.size == 8 && self.program.is_private(c));
-                if private && !matches!(a, Expr::Const(a) if is_private(a)) {
-                    self.undefined(
-                        from,
-                        path.clone(),
-                        "the address of a private variable is made known to other threads",
-                    );
-                    return Ok(false);
-                }
-                return self.access(from, path, &a, *at, None, work, |_, path, cell| {
-                    let inputs = path.inputs.clone();
-                    let e = cast(e.clone(), v.ty(cell), &|id| type_in(v, &inputs, id));
-                    path.values.insert(cell, e);
-                    Ok(())
-                });
-            }
+            Instr::Store(a, e, at) => return self.store(from, path, (a, e, *at), work),
             Instr::Branch(e, yes, no) => {
                 let e = self.value(from, path, e);
                 if let Expr::Const(value) = e {
@@ -191,11 +167,7 @@ impl Builder<'_> {
                 }
                 let mut other = path.clone();
                 (other.pc, path.pc) = (*no, *yes);
-                let inputs = path.inputs.clone();
-                let is_zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), &|id| {
-                    type_in(v, &inputs, id)
-                });
-                if assume(&mut other, is_zero) {
+                if assume(&mut other, self.is_zero(path, e.clone())) {
                     work.push(other);
                 }
                 return Ok(assume(path, e));
@@ -206,11 +178,7 @@ impl Builder<'_> {
                 // Outside of atomic sections, what came before is done, and the thread is stuck.
                 if path.depth == 0 {
                     let mut stuck = path.clone();
-                    let inputs = path.inputs.clone();
-                    let is_zero = binary(BinOp::Eq, e.clone(), Expr::Const(0), Int::new(8, true), &|id| {
-                        type_in(v, &inputs, id)
-                    });
-                    if assume(&mut stuck, is_zero) {
+                    if assume(&mut stuck, self.is_zero(path, e.clone())) {
                         self.add(from, stuck, To::End);
                     }
                 }
@@ -220,14 +188,8 @@ impl Builder<'_> {
             Instr::AtomicEnd => path.depth = path.depth.saturating_sub(1),
             Instr::Spawn(child, args, r) => {
                 let args: Vec<Expr> = args.iter().map(|e| self.value(from, path, e)).collect();
-                let mut private = false;
-                args.iter().for_each(|e| e.constants(&mut |c| private |= self.program.is_private(c)));
-                if private {
-                    self.undefined(
-                        from,
-                        path.clone(),
-                        "the address of a private variable is made known to other threads",
-                    );
+                if args.iter().any(|e| self.names_private(e)) {
+                    self.undefined(from, path.clone(), ESCAPES);
                     return Ok(false);
                 }
                 path.starts.push(*child);
@@ -239,37 +201,96 @@ impl Builder<'_> {
                 }
                 self.open(path, v.register(template, *r));
             }
-            Instr::Begins(a, size) => {
-                path.ended.retain(|&o| o != program::object_of(*a));
-                for offset in 0..i64::from(*size) {
-                    if let Some(cell) = v.cell(template, a + offset) {
-                        self.open(path, cell);
-                    }
-                }
-            }
+            Instr::Begins(a, size) => self.begins(path, template, *a, *size),
             Instr::Ends(list) => path.ended.extend(list.iter().map(|l| program::object_of(l.0))),
             Instr::Pointer(using) => return Ok(self.pointer(from, path, using)),
             Instr::Fail(Violation::Locks, _) | Instr::Acquire(_) | Instr::Release(_) => {}
-            Instr::Fail(what, why) => {
-                if self.program.asked.contains(what) {
-                    self.add(from, path.clone(), To::Fail(Some(*what), why.clone()));
-                }
-                return Ok(false);
-            }
-            Instr::Alloc(..) | Instr::Free(_) => {
-                self.undefined(from, path.clone(), "memory is allocated, which is not abstracted");
-                return Ok(false);
-            }
-            Instr::Unmodelled(why) => {
-                self.undefined(from, path.clone(), why);
-                return Ok(false);
-            }
-            Instr::Halt | Instr::End(_) => {
-                self.add(from, path.clone(), To::End);
+            Instr::Fail(..)
+            | Instr::Alloc(..)
+            | Instr::Free(_)
+            | Instr::Unmodelled(_)
+            | Instr::Halt
+            | Instr::End(_) => {
+                self.last(from, path, i);
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Ends a path with its last instruction.
+    fn last(&mut self, from: usize, path: &Path, i: &Instr) {
+        match i {
+            Instr::Fail(what, why) => {
+                if self.program.asked.contains(what) {
+                    self.add(from, path.clone(), To::Fail(Some(*what), why.clone()));
+                }
+            }
+            Instr::Alloc(..) | Instr::Free(_) => {
+                self.undefined(from, path.clone(), "memory is allocated, which is not abstracted");
+            }
+            Instr::Unmodelled(why) => self.undefined(from, path.clone(), why),
+            _ => self.add(from, path.clone(), To::End),
+        }
+    }
+
+    /// Stores at an address a value of a type.
+    fn store(
+        &mut self,
+        from: usize,
+        path: &mut Path,
+        (a, e, at): (&Expr, &Expr, Int),
+        work: &mut Vec<Path>,
+    ) -> Result<bool, String> {
+        let (v, template) = (self.variables, self.places[from].template);
+        let any = object_of(&v.fold(template, a)).and_then(|o| v.any_element(o));
+        let (address, e) = (self.value(from, path, a), self.value(from, path, e));
+        if let Some(any) = any {
+            // Of several elements that one path writes, it may be any.
+            match path.values.contains_key(&any) {
+                true => self.open(path, any),
+                false => {
+                    let e = self.cast(path, e.clone(), v.ty(any));
+                    path.values.insert(any, e);
+                }
+            }
+        }
+        let to_private = matches!(address, Expr::Const(a) if is_private(a));
+        if at.size == 8 && self.names_private(&e) && !to_private {
+            self.undefined(from, path.clone(), ESCAPES);
+            return Ok(false);
+        }
+        self.access(from, path, &Access { address, at, what: What::Store(e) }, work)
+    }
+
+    /// Returns whether the address of a private variable is in an expression.
+    fn names_private(&self, e: &Expr) -> bool {
+        let mut private = false;
+        e.constants(&mut |c| private |= self.program.is_private(c));
+        private
+    }
+
+    /// The lifetime of a local variable begins: nothing is known of its value.
+    fn begins(&self, path: &mut Path, template: usize, a: i64, size: u32) {
+        path.ended.retain(|&o| o != program::object_of(a));
+        for offset in 0..i64::from(size) {
+            if let Some(cell) = self.variables.cell(template, a + offset) {
+                self.open(path, cell);
+            }
+        }
+    }
+
+    /// An operator on values of a path.
+    fn binary(&self, path: &Path, op: BinOp, a: Expr, b: Expr, at: Int) -> Expr {
+        binary(op, a, b, at, &|id| type_in(self.variables, &path.inputs, id))
+    }
+
+    fn cast(&self, path: &Path, e: Expr, to: Int) -> Expr {
+        cast(e, to, &|id| type_in(self.variables, &path.inputs, id))
+    }
+
+    fn is_zero(&self, path: &Path, e: Expr) -> Expr {
+        self.binary(path, BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
     }
 
     /// Uses of addresses; where they are not known to be defined, that is an edge of its own.
@@ -300,15 +321,14 @@ impl Builder<'_> {
         assume(path, near)
     }
 
-    /// Whether two addresses are in one object.
+    /// Returns the condition that two addresses are in one object.
     fn same_object(&self, path: &Path, a: Expr, b: Expr) -> Expr {
-        let (inputs, wide) = (path.inputs.clone(), Int::new(8, false));
-        let types = |id| type_in(self.variables, &inputs, id);
+        let wide = Int::new(8, false);
         let object = |e: Expr| {
-            let up = binary(BinOp::Add, e, Expr::Const(1 << 31), wide, &types);
-            binary(BinOp::Shr, up, Expr::Const(32), wide, &types)
+            let up = self.binary(path, BinOp::Add, e, Expr::Const(1 << 31), wide);
+            self.binary(path, BinOp::Shr, up, Expr::Const(32), wide)
         };
-        binary(BinOp::Eq, object(a), object(b), wide, &types)
+        self.binary(path, BinOp::Eq, object(a), object(b), wide)
     }
 
     /// The variables of a thread that is started.
@@ -391,23 +411,20 @@ impl Builder<'_> {
         e
     }
 
-    /// Does something with the variable at an address, for each that it may be.
-    #[allow(clippy::too_many_arguments)] // one access has no part with a name of its own
+    /// Makes an access to the variable at an address, for each that it may be.
     fn access(
         &mut self,
         from: usize,
         path: &mut Path,
-        a: &Expr,
-        at: Int,
-        loaded: Option<Reg>,
+        access: &Access,
         work: &mut Vec<Path>,
-        act: impl Fn(&mut Self, &mut Path, u32) -> Result<(), String>,
     ) -> Result<bool, String> {
         let (v, template) = (self.variables, self.places[from].template);
-        if let Expr::Const(a) = a {
-            let gone = path.ended.contains(&program::object_of(*a));
-            match v.cell(template, *a).filter(|&c| v.ty(c).size == at.size && !gone) {
-                Some(cell) => act(self, path, cell)?,
+        let has_size = |c: u32| v.ty(c).size == access.at.size;
+        if let Expr::Const(a) = access.address {
+            let gone = path.ended.contains(&program::object_of(a));
+            match v.cell(template, a).filter(|&c| has_size(c) && !gone) {
+                Some(cell) => self.access_cell(path, template, access, cell)?,
                 None => {
                     self.undefined(from, path.clone(), "an access is outside its object, or not abstracted");
                     return Ok(false);
@@ -415,61 +432,28 @@ impl Builder<'_> {
             }
             return Ok(true);
         }
-        let mut candidates = v.candidates(template, a);
+        let object = object_of(&access.address);
+        let mut candidates = v.candidates(template, &access.address);
         // An address that names its object is used in the scope of the object; a pointer may be
         // used when the lifetime of a local variable has ended.
-        candidates.retain(|&c| match object_of(a) {
+        candidates.retain(|&c| match object {
             Some(o) => !path.ended.contains(&o),
             None => !self.program.is_scoped(c),
         });
-        let same_size =
-            candidates.iter().all(|&c| v.cell(template, c).is_some_and(|c| v.ty(c).size == at.size));
-        let mut rest = path.clone();
-        if let Some((object, size)) = self.large_object(a, candidates.len()) {
-            // Somewhere in a large object: what is read is open, and all that is known about it is
-            // lost when it is written.
-            let inputs = path.inputs.clone();
-            let types = |id| type_in(v, &inputs, id);
-            let (plain, wide) = (Expr::Const(address(object, 0)), Int::new(8, false));
-            let offset = binary(BinOp::Sub, a.clone(), plain, wide, &types);
-            let last = Expr::Const(size as i64 - i64::from(at.size));
-            let inside = binary(BinOp::Le, offset, last, wide, &types);
-            let mut within = path.clone();
-            if assume(&mut within, inside.clone()) {
-                match loaded {
-                    Some(r) => {
-                        self.open(&mut within, v.register(template, r));
-                        // What the path itself has stored may be read.
-                        if let Some(any) =
-                            v.any_element(object).filter(|any| !within.values.contains_key(any))
-                        {
-                            within.reads.push((any, INPUT + within.inputs.len() as u32 - 1));
-                        }
-                    }
-                    None => candidates
-                        .iter()
-                        .filter_map(|&a| v.cell(template, a))
-                        .for_each(|cell| self.open(&mut within, cell)),
-                }
-                work.push(within);
-            }
-            if assume(&mut rest, negate(inside)) {
-                self.outside(from, rest);
-            }
+        let same_size = candidates.iter().all(|&c| v.cell(template, c).is_some_and(has_size));
+        if let Some(large) = self.large_object(&access.address, candidates.len()) {
+            self.access_somewhere(from, path, access, large, &candidates, work);
             return Ok(false);
         }
+        let mut rest = path.clone();
         if candidates.len() <= MOST_TARGETS {
             for candidate in candidates {
-                let Some(cell) = v.cell(template, candidate).filter(|&c| v.ty(c).size == at.size) else {
-                    continue;
-                };
-                let inputs = path.inputs.clone();
-                let here = binary(BinOp::Eq, a.clone(), Expr::Const(candidate), Int::new(8, true), &|id| {
-                    type_in(v, &inputs, id)
-                });
+                let Some(cell) = v.cell(template, candidate).filter(|&c| has_size(c)) else { continue };
+                let (address, wide) = (access.address.clone(), Int::new(8, true));
+                let here = self.binary(path, BinOp::Eq, address, Expr::Const(candidate), wide);
                 let mut one = path.clone();
                 if assume(&mut one, here.clone()) {
-                    act(self, &mut one, cell)?;
+                    self.access_cell(&mut one, template, access, cell)?;
                     work.push(one);
                 }
                 if !assume(&mut rest, negate(here)) {
@@ -477,11 +461,78 @@ impl Builder<'_> {
                 }
             }
         }
-        match object_of(a).filter(|&o| v.is_split(o) && same_size) {
+        match object.filter(|&o| v.is_split(o) && same_size) {
             Some(_) => self.outside(from, rest),
             None => self.undefined(from, rest, "a computed address may be outside of what is abstracted"),
         }
         Ok(false)
+    }
+
+    /// Reads or writes a variable.
+    fn access_cell(
+        &self,
+        path: &mut Path,
+        template: usize,
+        access: &Access,
+        cell: u32,
+    ) -> Result<(), String> {
+        let v = self.variables;
+        match &access.what {
+            What::Load(r) => {
+                let e = match v.constant(cell) {
+                    Some(c) => Expr::Const(access.at.wrap(c)),
+                    None => {
+                        let now = path.values.get(&cell).cloned().unwrap_or(Expr::Reg(cell));
+                        self.cast(path, now, access.at)
+                    }
+                };
+                self.set_register(path, template, *r, e)
+            }
+            What::Store(e) => {
+                let e = self.cast(path, e.clone(), v.ty(cell));
+                path.values.insert(cell, e);
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes an access somewhere in a large object, given with its size: what is read is open, and
+    /// all that is known about the object is lost when it is written.
+    fn access_somewhere(
+        &mut self,
+        from: usize,
+        path: &Path,
+        access: &Access,
+        (object, size): (i64, usize),
+        candidates: &[i64],
+        work: &mut Vec<Path>,
+    ) {
+        let (v, template) = (self.variables, self.places[from].template);
+        let (plain, wide) = (Expr::Const(address(object, 0)), Int::new(8, false));
+        let offset = self.binary(path, BinOp::Sub, access.address.clone(), plain, wide);
+        let last = Expr::Const(size as i64 - i64::from(access.at.size));
+        let inside = self.binary(path, BinOp::Le, offset, last, wide);
+        let mut within = path.clone();
+        if assume(&mut within, inside.clone()) {
+            match access.what {
+                What::Load(r) => {
+                    self.open(&mut within, v.register(template, r));
+                    // What the path itself has stored may be read.
+                    if let Some(any) = v.any_element(object).filter(|any| !within.values.contains_key(any)) {
+                        within.reads.push((any, INPUT + within.inputs.len() as u32 - 1));
+                    }
+                }
+                What::Store(_) => candidates
+                    .iter()
+                    .filter_map(|&a| v.cell(template, a))
+                    .for_each(|cell| self.open(&mut within, cell)),
+            }
+            work.push(within);
+        }
+        let mut rest = path.clone();
+        if assume(&mut rest, negate(inside)) {
+            self.outside(from, rest);
+        }
     }
 
     /// An access outside of the object that its address is computed from.
@@ -524,7 +575,7 @@ impl Builder<'_> {
         self.edges.push(Edge { from, to, guard, updates, starts, inputs, reads, path: path.taken });
     }
 
-    /// Whether another thread could tell when this instruction is executed.
+    /// Returns whether another thread could tell when this instruction is executed.
     fn is_visible(&self, template: usize, i: &Instr) -> bool {
         match i {
             Instr::Load(_, a, _) | Instr::Store(a, ..) => match self.variables.fold(template, a) {

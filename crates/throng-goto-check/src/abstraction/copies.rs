@@ -5,9 +5,9 @@
 //! that both are equal.
 
 use rustc_hash::FxHashMap;
-use throng_goto::program::{Expr, Instr, Program, Reg, Violation, next, writes};
+use throng_goto::program::{Expr, Instr, Program, Reg, next, writes};
 
-use crate::variables::Variables;
+use super::variables::Variables;
 
 /// For each instruction of a template, registers that are equal to others whenever a thread is
 /// about to execute it.
@@ -23,12 +23,7 @@ pub fn copies(program: &Program, variables: &Variables, template: usize) -> Vec<
         let (Some(now), Some(i)) = (before.get(pc).cloned().flatten(), code.get(pc)) else { continue };
         let named = |r: Reg| program.templates[template].names[r as usize].is_some();
         let after = step(now, i, &|e| variables.fold(template, e), &named);
-        // A misuse of a lock does not end the thread.
-        let on = match i {
-            Instr::Fail(Violation::Locks, _) => vec![pc + 1],
-            _ => next(code, pc),
-        };
-        for to in on {
+        for to in next(code, pc) {
             let Some(known) = before.get_mut(to) else { continue };
             let met = match known {
                 None => after.clone(),

@@ -3,29 +3,29 @@
 //! programs. No engine runs, and nothing is searched for.
 //!
 //! What has to be believed for `VALID`: the reader of C, the goto program, its graph of paths
-//! ([`crate::edges`]), how facts become a Boolean program ([`crate::render`]), the second encoder
-//! (`recheck`), the SAT solver's "no", and the checker of Boolean programs.
+//! ([`super::graph`]), how facts become a Boolean program ([`super::program`]), the second encoder
+//! ([`super::encoder`]), the SAT solver's "no", and the checker of Boolean programs.
 
 use serde::{Deserialize, Serialize};
+use throng_check::Checked;
 use throng_check::certificate::hash;
 use throng_check::certify::{Asked, CertifiedAnswer, Fault, certify};
 use throng_goto::Query;
 use throng_goto::program::{BinOp, Expr, Int};
 use throng_model::limits::Limits;
 
-use crate::abstraction::{Cube, edge, edge_count};
-use crate::boolean::Boolean;
-use crate::edges::{Graph, Reading};
-use crate::facts::{Differs, Facts};
-use crate::predicates::Predicate;
-use crate::prove::Proof;
-use crate::recheck::check_edge;
-use crate::render::render;
+use super::boolean::Boolean;
+use super::cube::{Cube, edge, edge_count};
+use super::encoder::check_edge;
+use super::facts::{Differs, Facts};
+use super::graph::{Graph, Reading};
+use super::predicate::Predicate;
+use super::program::build;
 
 /// What a certificate calls itself.
 pub const FORMAT: &str = "throng-c-certificate";
 /// Version of the layout and of its meaning.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A certificate about a C program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -166,8 +166,21 @@ fn properties(query: &Query) -> Vec<String> {
     query.program.asked.iter().map(|&what| query.question.name(what)).collect()
 }
 
-/// The certificate of a proof.
-pub fn document(query: &Query, graph: &Graph, proof: &Proof) -> Document {
+/// What a proof consists of.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// The predicates.
+    pub predicates: Vec<Predicate>,
+    /// For each edge, what no step along it satisfies.
+    pub never: Vec<Vec<Cube>>,
+    /// The certificate of the abstract program.
+    pub abstract_proof: serde_json::Value,
+    /// What holds at places.
+    pub facts: Facts,
+}
+
+/// Returns the certificate of a proof.
+pub fn document(query: &Query, graph: &Graph, proof: &Evidence) -> Document {
     let stated = |p: &Predicate| Stated { text: p.text(&graph.variables), expr: Term::of(&p.expr) };
     Document {
         format: FORMAT.into(),
@@ -191,7 +204,7 @@ pub fn document(query: &Query, graph: &Graph, proof: &Proof) -> Document {
     }
 }
 
-/// Whether some bytes are meant to be a certificate about a C program.
+/// Returns whether some bytes are meant to be a certificate about a C program.
 pub fn is_one(bytes: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {
@@ -202,7 +215,7 @@ pub fn is_one(bytes: &[u8]) -> bool {
 
 /// Reads a certificate.
 pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
-    let no = |why: String| Fault::Unreadable(format!("this is no certificate about a C program: {why}"));
+    let no = |why: String| Fault::Unreadable(format!("this is not a certificate about a C program: {why}"));
     let document: Document = serde_json::from_slice(bytes).map_err(|why| no(why.to_string()))?;
     if document.format != FORMAT {
         return Err(no(format!("its format is not `{FORMAT}`")));
@@ -218,7 +231,9 @@ pub fn read(bytes: &[u8]) -> Result<Document, Fault> {
 
 /// What a certificate was found to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Checked {
+pub struct Certified {
+    /// That it was checked.
+    pub checked: Checked,
     /// Facts about edges that were proved again.
     pub facts: usize,
     /// Predicates.
@@ -226,7 +241,7 @@ pub struct Checked {
 }
 
 /// Checks that a certificate proves everything that is asked about a program.
-pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Checked, Fault> {
+pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Certified, Fault> {
     let invalid = |why: &str| Fault::Invalid(why.to_string());
     if document.program != identity(query) {
         return Err(invalid("it is about another program or another question"));
@@ -244,7 +259,7 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Chec
     let predicates = |list: &[Stated]| -> Result<Vec<Predicate>, Fault> {
         let one = |stated: &Stated| {
             let found = stated.predicate(&graph);
-            found.ok_or_else(|| Fault::Invalid(format!("`{}` is no predicate", stated.text)))
+            found.ok_or_else(|| Fault::Invalid(format!("`{}` is not a predicate", stated.text)))
         };
         list.iter().map(one).collect()
     };
@@ -259,7 +274,7 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Chec
             .ok_or_else(|| invalid("it has facts about a place that does not exist"))?;
         at.clone_from(which);
     }
-    if let Some(why) = crate::facts::check(&query.program, &graph, &facts, limits).map_err(Fault::Limit)? {
+    if let Some(why) = super::facts::check(&query.program, &graph, &facts, limits).map_err(Fault::Limit)? {
         return Err(Fault::Invalid(why));
     }
     let list = predicates(&document.predicates)?;
@@ -284,8 +299,8 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Chec
             return Err(Fault::Invalid(format!("fact {k} about edge {n} does not hold")));
         }
     }
-    let text = render(&query.program, &graph, &list, &document.never).text;
-    let boolean = Boolean::read(&text).map_err(Fault::Invalid)?;
+    let abstraction = build(&query.program, &graph, &list, &document.never);
+    let boolean = Boolean::of(abstraction).map_err(Fault::Invalid)?;
     let bytes = serde_json::to_vec(&document.proof).map_err(|why| Fault::Unreadable(why.to_string()))?;
     let proof = throng_check::certify::read(&bytes)?;
     let certified = certify(&Asked::Check(boolean.origin()), &proof, limits)?;
@@ -295,5 +310,5 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Chec
     }
     let known = facts.apart.len() + facts.at.iter().map(Vec::len).sum::<usize>();
     let facts = known + document.never.iter().map(Vec::len).sum::<usize>();
-    Ok(Checked { facts, predicates: list.len() })
+    Ok(Certified { checked: Checked::of_source(), facts, predicates: list.len() })
 }

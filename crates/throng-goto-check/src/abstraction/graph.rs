@@ -4,8 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use throng_goto::program::{Expr, Instr, Int, Program, Reg, Start, Violation, next};
 
-use crate::copies::copies;
-use crate::variables::{INPUT, Variables};
+use super::copies::copies;
+use super::variables::{INPUT, Variables};
 
 mod paths;
 
@@ -98,7 +98,7 @@ pub fn is_proved(v: &Violation) -> bool {
     matches!(v, Violation::Assertion | Violation::Exclusion(_) | Violation::Memory)
 }
 
-/// More edges than this are too many.
+/// Maximum number of edges.
 const MOST_EDGES: usize = 4000;
 
 /// How accesses with computed addresses are read.
@@ -180,7 +180,7 @@ impl Graph {
             constants,
             copies,
         };
-        graph.counts = reading.counting && crate::counting::count(program, &mut graph);
+        graph.counts = reading.counting && super::counting::count(program, &mut graph);
         Ok(graph)
     }
 
