@@ -252,6 +252,32 @@ fn names_of_nothing_fail() {
 }
 
 /// Memory that is mapped from files is the one thing that safe code cannot do.
+/// The checkers of proofs about sources: nobody else may say that such a proof was checked.
+const CHECKS_SOURCES: &[&str] = &[
+    "throng-goto-check/src/abstraction/certificate.rs",
+    "throng-goto-check/src/lock_order.rs",
+    "throng-goto-check/src/locksets.rs",
+];
+
+#[test]
+fn only_checkers_of_sources_say_that_one_was_checked() {
+    let says = |path: &str| {
+        let all = code(path).unwrap_or_else(|why| panic!("{why}"));
+        all.iter().any(|(_, text)| text.contains("Checked::of_source"))
+    };
+    for path in CHECKS_SOURCES {
+        assert!(says(path), "{path} does not: it is not to be listed");
+    }
+    for (name, _) in CRATES {
+        let mut files = Vec::new();
+        rust_files(&folder().join(name).join("src"), &mut files);
+        for file in files {
+            let path = file.strip_prefix(folder()).unwrap_or(&file).to_string_lossy().into_owned();
+            assert!(!says(&path) || CHECKS_SOURCES.contains(&&*path), "{path}");
+        }
+    }
+}
+
 #[test]
 fn one_function_is_unsafe() {
     let unsafe_code: Vec<String> = crates()
