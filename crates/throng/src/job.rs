@@ -138,6 +138,7 @@ pub struct Job<'a> {
     pub(crate) checks: bool,
     strict: bool,
     /// Proofs that can be written as a certificate are preferred.
+    #[cfg(feature = "c")]
     pub(crate) certifiable: bool,
     /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and
     /// [`Job::cutoff`].
@@ -233,6 +234,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            #[cfg(feature = "c")]
             certifiable: false,
             prepared: Default::default(),
         }
@@ -258,6 +260,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            #[cfg(feature = "c")]
             certifiable: false,
             prepared: [ready(), ready()],
         }
@@ -439,10 +442,20 @@ impl<'a> Job<'a> {
     /// orders is none.
     pub fn certifiable(mut self) -> Job<'a> {
         self.settings.partial_order = false;
-        Job { certifiable: true, ..self }
+        #[cfg(feature = "c")]
+        {
+            self.certifiable = true;
+        }
+        self
+    }
+
+    /// Returns an engine that searches as this job does, for [`Job::check_by`].
+    pub fn engine(&self, engine: Engine) -> Box<dyn engine::Algorithm + Send> {
+        engine.build(&self.settings)
     }
 
     /// How messages name what can be set.
+    #[cfg(feature = "c")]
     pub(crate) fn names(&self) -> &'static Vocabulary {
         self.question.vocabulary
     }
