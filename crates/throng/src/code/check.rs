@@ -122,7 +122,7 @@ pub(super) fn searching<'a>(job: &Job<'a>, posed: &Posed, problem: Problem) -> J
     let inner = Job::of(problem)
         .vocabulary(job.names())
         .read_from(posed.loaded.query.source.clone())
-        .settings(job.settings.clone())
+        .settings(job.settings)
         .watch(job.watch);
     if job.checks { inner } else { inner.unchecked() }
 }
