@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "c")]
 use crate::code::{self, Posed};
 use crate::error::Error;
-use crate::input::{Content, Input};
+#[cfg(feature = "c")]
+use crate::input::Content;
+use crate::input::Input;
 use crate::outcome::{Outcome, Phases, Subject};
 use crate::vacuity::vacuous;
 use throng_check::Checked;
@@ -484,22 +486,20 @@ impl<'a> Job<'a> {
         let began = Instant::now();
         let question =
             Question { may_lack_target: listing || self.question.may_lack_target, ..self.question.clone() };
-        let loaded = match input.content() {
-            Content::Model(loaded) => loaded,
-            #[cfg(feature = "c")]
-            Content::Code(code) => {
-                let (posed, warnings) = code.ask(&question)?;
-                return Ok(Prepared {
-                    problem: posed.problem.clone(),
-                    warnings,
-                    left_out: Vec::new(),
-                    input: Some(input.clone()),
-                    source: None,
-                    posed: Some(Arc::new(posed)),
-                    took: input.took() + began.elapsed(),
-                });
-            }
-        };
+        #[cfg(feature = "c")]
+        if let Content::Code(code) = input.content() {
+            let (posed, warnings) = code.ask(&question)?;
+            return Ok(Prepared {
+                problem: posed.problem.clone(),
+                warnings,
+                left_out: Vec::new(),
+                input: Some(input.clone()),
+                source: None,
+                posed: Some(Arc::new(posed)),
+                took: input.took() + began.elapsed(),
+            });
+        }
+        let loaded = input.loaded().ok_or_else(no_input)?;
         let asked = question.with_annotations(loaded)?;
         let exact = listing || asked.reading(*input.reading()).exact_copies;
         let read = if exact { input.with_exact_copies()? } else { input.clone() };
