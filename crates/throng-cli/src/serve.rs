@@ -26,9 +26,8 @@ use serde_json::{Value, json};
 use self::folder::Folder;
 use self::http::{Refusal, Request, Site};
 use self::strangers::Strangers;
-use throng::{Engine, Format, Input, Job, Limits, Outcome, Progress, Question, TextOptions};
-use throng_lang::load::Reading;
-use throng_lang::source::Source;
+use throng::{Engine, Input, Job, Limits, Outcome, Progress, Question, TextOptions};
+use throng_lang::load::{Reading, decode};
 
 /// The most requests with the token that are served at the same time.
 const MOST_AT_ONCE: usize = 16;
@@ -75,39 +74,36 @@ struct Found {
     outcome: Outcome,
 }
 
-/// A text and the question about it.
+/// A text that stands for a file of the folder, and the question about it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
     name: String,
     text: String,
     #[serde(default)]
-    threads: Option<u32>,
-    #[serde(default)]
-    initial: Option<String>,
-    #[serde(default)]
-    mutex: Vec<String>,
+    question: throng_lsp::Asked,
+}
+
+/// What the answer is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// A verdict, as that of `throng check`.
+    Verdict,
+    /// A walk, for which nothing need be asked.
+    Walk,
 }
 
 impl Asked {
-    fn format(&self) -> Result<Format, String> {
-        let extension = Path::new(&self.name).extension().and_then(|e| e.to_str()).unwrap_or_default();
-        extension.parse().map_err(|why| format!("`.{extension}` is not a format: {why}"))
-    }
-
-    fn job<'a>(&self) -> Result<Job<'a>, String> {
-        let format = self.format()?;
+    fn job<'a>(&self, purpose: Purpose, folder: &Folder, limits: &Limits) -> Result<Job<'a>, String> {
+        let place = folder.place(&self.name)?;
         // Values are for people to see.
-        let reading = Reading { from: Some(format), keep_dead: true, ..Reading::default() };
-        let source = Source::new(self.name.clone(), self.text.clone());
-        let input = Input::from_source(source, format, reading).map_err(|why| why.to_string())?;
-        let question = Question {
-            threads: self.threads,
-            initial: self.initial.clone(),
-            mutex: self.mutex.clone(),
-            may_lack_target: true,
-            ..Question::default()
+        let reading = Reading { keep_dead: true, ..Reading::default() };
+        let read = || {
+            let source = decode(self.name.clone(), self.text.clone().into_bytes())?;
+            Input::edited_within(place, source, reading, limits)
         };
+        let input = read().map_err(|why| why.to_string())?;
+        let question = Question { may_lack_target: purpose == Purpose::Walk, ..self.question.question() };
         Ok(Job::new(&input).question(question))
     }
 }
@@ -240,13 +236,13 @@ fn answer(shared: &Arc<Shared>, request: &Request, stream: &TcpStream) -> Result
         ("POST", "explore") => {
             let route: explore::Route = from_json(&request.body)?;
             let _guard = search(shared)?;
-            let found = explore::explore(&route, |asked| found(shared, asked))?;
+            let found = explore::explore(&route, shared)?;
             page("application/json", &found.to_string())
         }
         ("POST", "graph") => {
             let asked: Asked = from_json(&request.body)?;
             let _guard = search(shared)?;
-            page("application/json", &graph::graph(&asked, &shared.limits())?.to_string())
+            page("application/json", &graph::graph(&asked, &shared.folder, &shared.limits())?.to_string())
         }
         ("GET", path)
             if let Some(found) = shared.last().filter(|f| path == format!("outcome/{}", f.number)) =>
@@ -290,17 +286,19 @@ fn found(shared: &Shared, asked: &Asked) -> Result<Arc<Found>, String> {
     if let Some(found) = shared.last().filter(|found| found.asked == *asked) {
         return Ok(found);
     }
-    let outcome = asked.job()?.check(Engine::Auto, &shared.limits()).map_err(|why| why.to_string())?;
+    let limits = shared.limits();
+    let job = asked.job(Purpose::Verdict, &shared.folder, &limits)?;
+    let outcome = job.check(Engine::Auto, &limits).map_err(|why| why.to_string())?;
     Ok(shared.keep(asked.clone(), outcome))
 }
 
 /// Checks, and sends a line of JSON for progress now and then, and one for the outcome. A client
 /// that is gone ends the search.
 fn check(shared: &Shared, asked: Asked, stream: &TcpStream) -> Result<(), Failed> {
-    let job = asked.job()?;
+    let limits = shared.limits();
+    let job = asked.job(Purpose::Verdict, &shared.folder, &limits)?;
     // What is wrong with the input or the question is said before anything else.
     job.prepare().map_err(|why| why.to_string())?;
-    let limits = shared.limits();
     let stopper = limits.stopper();
     http::begin(stream, "application/x-ndjson")?;
     let line = |value: Value| http::go_on(stream, format!("{value}\n").as_bytes());

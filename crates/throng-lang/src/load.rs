@@ -185,18 +185,28 @@ pub fn load(path: &Path, reading: &Reading) -> Result<Loaded, Rejected> {
 
 /// Like [`load`], within limits.
 pub fn load_within(path: &Path, reading: &Reading, limits: &Limits) -> Result<Loaded, Unread> {
-    let patience = Patience::within(limits);
     let format = format_of(path, reading)?;
-    let loaded = read_patiently(read_source(path)?, format, reading, &patience);
-    match patience.hit() {
-        Some(why) => Err(Unread::Stopped(why.clone())),
-        None => Ok(loaded?),
-    }
+    read_within(read_source(path)?, format, reading, limits)
 }
 
 /// Reads a text.
 pub fn read(source: Source, format: Format, reading: &Reading) -> Result<Loaded, Rejected> {
     read_patiently(source, format, reading, &Patience::default())
+}
+
+/// Like [`read`], within limits.
+pub fn read_within(
+    source: Source,
+    format: Format,
+    reading: &Reading,
+    limits: &Limits,
+) -> Result<Loaded, Unread> {
+    let patience = Patience::within(limits);
+    let loaded = read_patiently(source, format, reading, &patience);
+    match patience.hit() {
+        Some(why) => Err(Unread::Stopped(why.clone())),
+        None => Ok(loaded?),
+    }
 }
 
 /// Returns the input that a tree is, as if its text had been read. The span of a statement is its

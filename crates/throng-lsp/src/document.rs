@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
+use crate::asked::Asked;
 use crate::names::{Kind, Names, Symbol};
 use crate::position::Text;
-use crate::verdict::{Asked, is_c};
+use crate::verdict::is_c;
 use throng::{Format, Input, Job, SourceDiagnostic};
 use throng_lang::bp::ast::ASYNC;
 use throng_lang::bp::lexer::{CONTEXTUAL, Lexer, Tok};

@@ -11,6 +11,7 @@
 //! progress, ends when the request is cancelled or the text changes, and keeps its outcome for the
 //! same text and question.
 
+mod asked;
 mod document;
 mod format;
 mod names;
@@ -19,4 +20,5 @@ mod server;
 mod transport;
 mod verdict;
 
+pub use asked::Asked;
 pub use server::{Config, serve};

@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::asked::Asked;
 use crate::document::{Document, input_diagnostics};
 use crate::format::indent;
 use crate::position::Text;
 use crate::transport::{self, Incoming};
-use crate::verdict::{self, Asked, Found};
+use crate::verdict::{self, Found};
 use throng::{Error, Limits, Progress, Status};
 use throng_lang::source::Diagnostic;
 use throng_model::limits::Stopper;
@@ -64,7 +65,7 @@ pub fn serve(
         events: events.clone(),
         documents: HashMap::new(),
         stale: Vec::new(),
-        read_from_disk: HashMap::new(),
+        c: HashMap::new(),
         checks: Vec::new(),
         kept: Vec::new(),
         client: Client::default(),
@@ -94,7 +95,7 @@ enum Happened {
     Received(Incoming),
     Closed(io::Result<()>),
     Checked(Box<Checked>),
-    ReadC { uri: String, version: i64, found: Vec<Diagnostic> },
+    ReadC { uri: String, text: String, found: Vec<Diagnostic> },
 }
 
 /// A check that ended.
@@ -168,6 +169,13 @@ struct Kept {
     found: Arc<Found>,
 }
 
+/// A text in C, which is read on a thread of its own because the preprocessor may take long, and
+/// its diagnostics once they are known.
+struct ReadingC {
+    text: String,
+    found: Option<Vec<Diagnostic>>,
+}
+
 struct Server {
     config: Config,
     output: Output,
@@ -175,8 +183,8 @@ struct Server {
     documents: HashMap<String, Document>,
     /// Texts whose diagnostics are to be published.
     stale: Vec<String>,
-    /// Diagnostics of C files, which are read on a thread of their own.
-    read_from_disk: HashMap<String, Vec<Diagnostic>>,
+    /// The last reading of each text in C.
+    c: HashMap<String, ReadingC>,
     checks: Vec<Check>,
     kept: Vec<Kept>,
     client: Client,
@@ -222,9 +230,9 @@ impl Server {
                     return Err(why);
                 }
                 Happened::Checked(checked) => self.checked(*checked),
-                Happened::ReadC { uri, version, found } => {
-                    if self.documents.get(&uri).is_some_and(|d| d.version == version) {
-                        self.read_from_disk.insert(uri.clone(), found);
+                Happened::ReadC { uri, text, found } => {
+                    if let Some(reading) = self.c.get_mut(&uri).filter(|c| c.text == text) {
+                        reading.found = Some(found);
                         self.is_stale(&uri);
                     }
                 }
@@ -317,7 +325,6 @@ impl Server {
             "textDocument/didOpen" => {
                 let text = params["textDocument"]["text"].as_str().unwrap_or_default().to_string();
                 self.documents.insert(uri.clone(), Document::new(&uri, version, text));
-                self.read_c(&uri);
                 self.is_stale(&uri);
             }
             "textDocument/didChange" => {
@@ -332,10 +339,14 @@ impl Server {
                 }
                 self.is_stale(&uri);
             }
-            "textDocument/didSave" => self.read_c(&uri),
+            // The files that a C text includes may have changed.
+            "textDocument/didSave" if self.c.get(&uri).is_some_and(|c| c.found.is_some()) => {
+                self.c.remove(&uri);
+                self.is_stale(&uri);
+            }
             "textDocument/didClose" if self.documents.remove(&uri).is_some() => {
                 self.stop(&uri, Stopped::ByChange);
-                self.read_from_disk.remove(&uri);
+                self.c.remove(&uri);
                 let none = json!({ "uri": uri, "diagnostics": [] });
                 self.output.notify("textDocument/publishDiagnostics", none);
             }
@@ -358,9 +369,22 @@ impl Server {
         for uri in std::mem::take(&mut self.stale) {
             let Some(document) = self.documents.get(&uri) else { continue };
             let mut found = document.diagnostics();
-            let read = self.read_from_disk.get(&uri).into_iter().flatten();
-            found.extend(read.map(|d| document.diagnostic(d)));
-            if let Some(kept) = self.kept_for(document) {
+            let kept = self.kept_for(document);
+            if verdict::is_c(&document.path) {
+                match self.c.get(&uri) {
+                    Some(ReadingC { text, found: Some(read) }) if *text == document.text.text => {
+                        found.extend(read.iter().map(|d| document.diagnostic(d)));
+                    }
+                    // The next reading begins when this one has ended.
+                    Some(ReadingC { found: None, .. }) if kept.is_none() => continue,
+                    Some(ReadingC { found: None, .. }) => {}
+                    _ => {
+                        self.read_c(&uri);
+                        continue;
+                    }
+                }
+            }
+            if let Some(kept) = kept {
                 found.extend(verdict::diagnostics(&kept.found.outcome, &uri, &document.text));
             }
             let params = json!({ "uri": uri, "version": document.version, "diagnostics": found });
@@ -368,16 +392,20 @@ impl Server {
         }
     }
 
-    /// Reads a C text in the background, because the preprocessor may take long.
+    /// Reads a C text in the background.
     fn read_c(&mut self, uri: &str) {
-        let Some(document) = self.documents.get(uri).filter(|d| verdict::is_c(&d.path)) else { return };
-        let (uri, version, path) = (uri.to_string(), document.version, document.path.clone());
-        let (events, text) = (self.events.clone(), document.text.text.clone());
+        let Some(document) = self.documents.get(uri) else { return };
+        let (path, text) = (document.path.clone(), document.text.text.clone());
+        let reading = ReadingC { text: text.clone(), found: None };
+        let (events, about) = (self.events.clone(), uri.to_string());
         let work = move || {
-            let found = input_diagnostics(&path, &text);
-            let _ = events.send(Happened::ReadC { uri, version, found });
+            let read = || input_diagnostics(&path, &text);
+            let found = catch_unwind(AssertUnwindSafe(read)).unwrap_or_default();
+            let _ = events.send(Happened::ReadC { uri: about, text, found });
         };
-        let _ = thread::Builder::new().stack_size(STACK).spawn(work);
+        if thread::Builder::new().stack_size(STACK).spawn(work).is_ok() {
+            self.c.insert(uri.into(), reading);
+        }
     }
 
     /// Shows a message to the user: 1 is an error, 3 information.
@@ -519,7 +547,7 @@ impl Server {
     }
 
     /// Returns the answer to the same question about the same text, if there was one. There is none
-    /// about C, which is read from the disk and may depend on other files.
+    /// about C, which may depend on other files.
     fn known(&self, document: &Document, asked: &Asked) -> Option<Value> {
         let same =
             |k: &&Kept| k.uri == document.uri && k.text.text == document.text.text && k.asked == *asked;

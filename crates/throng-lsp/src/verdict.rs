@@ -2,32 +2,18 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::asked::Asked;
 use crate::position::Text;
 use throng::check::{Document, Origin, document, read, write};
 use throng::report::facts::{LineFacts, facts};
 use throng::report::story::{Difference, Event, Story, describe_run};
 use throng::report::threads_text;
-use throng::{
-    Engine, Error, Input, Job, Limits, Outcome, Prepared, Question, Settings, Status, TextOptions, Watch,
-};
+use throng::{Engine, Error, Input, Job, Limits, Outcome, Prepared, Settings, Status, TextOptions, Watch};
 use throng_engine::reuse::Reuse;
-use throng_lang::vocabulary::Vocabulary;
+use throng_lang::load::{Reading, decode};
 use throng_model::verdict::Verdict;
-
-/// The names of the fields of [`Asked`] in messages.
-static FIELDS: Vocabulary = Vocabulary {
-    initial: "`initial`",
-    threads: "`threads`",
-    target: "`targets`",
-    prop: "a file of properties",
-    error_label: "`errorLabels`",
-    mutex: "`mutex`",
-    invariant: "`invariants`",
-    ..Vocabulary::LIBRARY
-};
 
 /// Maximum number of steps of a run that are listed with a diagnostic; `throng.showRun` has them
 /// all.
@@ -36,34 +22,6 @@ const MOST_RELATED: usize = 200;
 /// Maximum number of members of a proof that is tried on the next text: writing a larger one would
 /// take as long as searching.
 const MOST_REUSED: usize = 20_000;
-
-/// The question besides assertions: the second argument of the command `throng.check`.
-#[derive(Clone, Default, PartialEq, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub struct Asked {
-    initial: Option<String>,
-    threads: Option<u32>,
-    targets: Vec<String>,
-    error_labels: Vec<String>,
-    mutex: Vec<String>,
-    invariants: Vec<String>,
-}
-
-impl Asked {
-    /// Converts it to a question of the library.
-    pub fn question(&self) -> Question {
-        Question {
-            initial: self.initial.clone(),
-            threads: self.threads,
-            targets: self.targets.clone(),
-            error_labels: self.error_labels.clone(),
-            mutex: self.mutex.clone(),
-            invariants: self.invariants.clone(),
-            vocabulary: &FIELDS,
-            ..Question::default()
-        }
-    }
-}
 
 /// The result of a check.
 pub struct Found {
@@ -108,7 +66,8 @@ pub fn check(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Found, Error> {
-    let input = Input::edited(path, text)?;
+    let source = decode(path.display().to_string(), text.as_bytes().to_vec())?;
+    let input = Input::edited_within(path, source, Reading::default(), limits)?;
     let job = Job::new(&input).question(asked.question()).watch(watch);
     let prepared = job.prepare()?.clone();
     let search = Engine::Auto.build(&Settings::default());

@@ -90,9 +90,9 @@ impl Code {
     }
 
     /// Reads a text that stands for the file.
-    pub(crate) fn edited(path: &Path, text: Source) -> Result<Code, Error> {
+    pub(crate) fn edited(path: &Path, text: Source, limits: &Limits) -> Result<Code, Error> {
         let compiling = Compiling::default();
-        let text = Text::edited(path, text, &compiling.options(path, &Limits::none()))?;
+        let text = Text::edited(path, text, &compiling.options(path, limits))?;
         Ok(Code { text, ilp32: false, files: 1 })
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "c")]
 use crate::code::{Code, Compiling};
 use crate::error::Error;
-use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load_within, read};
+use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load_within, read, read_within};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
@@ -83,7 +83,7 @@ impl Input {
 
     /// Reads a text that has a name, with options.
     pub fn from_source(source: Source, format: Format, reading: Reading) -> Result<Input, Error> {
-        Input::of_source(PathBuf::new(), source, format, reading)
+        Input::of_source(PathBuf::new(), source, format, reading, &Limits::none())
     }
 
     /// Reads the text of a file as an editor has it, which need not be what is on the disk. Files
@@ -96,18 +96,35 @@ impl Input {
     pub fn edited_as(path: impl AsRef<Path>, text: &str, reading: Reading) -> Result<Input, Error> {
         let path = path.as_ref();
         let source = decode(path.display().to_string(), text.as_bytes().to_vec())?;
-        Input::of_source(path.into(), source, format_of(path, &reading)?, reading)
+        Input::edited_within(path, source, reading, &Limits::none())
     }
 
-    fn of_source(path: PathBuf, source: Source, format: Format, reading: Reading) -> Result<Input, Error> {
+    /// The same of a text that messages call by a name of its own, within limits.
+    pub fn edited_within(
+        path: impl AsRef<Path>,
+        text: Source,
+        reading: Reading,
+        limits: &Limits,
+    ) -> Result<Input, Error> {
+        let path = path.as_ref();
+        Input::of_source(path.into(), text, format_of(path, &reading)?, reading, limits)
+    }
+
+    fn of_source(
+        path: PathBuf,
+        source: Source,
+        format: Format,
+        reading: Reading,
+        limits: &Limits,
+    ) -> Result<Input, Error> {
         let began = Instant::now();
         let content = match format {
             #[cfg(feature = "c")]
             Format::C => {
                 let named = if path.as_os_str().is_empty() { Path::new(&source.name) } else { &path };
-                Content::Code(Arc::new(Code::edited(named, source.clone())?))
+                Content::Code(Arc::new(Code::edited(named, source.clone(), limits)?))
             }
-            _ => Content::Model(Arc::new(read(source, format, &reading)?)),
+            _ => Content::Model(Arc::new(read_within(source, format, &reading, limits)?)),
         };
         Ok(Input { path, reading, content, took: began.elapsed() })
     }

@@ -1,6 +1,6 @@
 // VS Code's own implementation of the protocol against the built `throng`, and the walk through a run.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -49,6 +49,28 @@ test("a broken lock is checked, and its run walked through", async () => {
   assert.equal(new Set(texts).size, answer.runs[0].steps.length + 1);
   assert.match(texts.at(-1), /^violated: assertions by T\d/);
   assert.ok(texts.some((t) => t.includes("lock: 0 → 1")), texts.join("\n"));
+  await client.sendRequest(rpc.ShutdownRequest.type);
+  await client.sendNotification(rpc.ExitNotification.type);
+  assert.equal(await ended, 0);
+});
+
+test("examples in C are checked as on the command line", { skip: spawnSync("cc", ["--version"]).error && "there is no C compiler" }, async () => {
+  const { client, ended } = connect();
+  await client.sendRequest(rpc.InitializeRequest.type, { processId: process.pid, rootUri: null, capabilities: {} });
+  await client.sendNotification(rpc.InitializedNotification.type, {});
+  const check = async (name, question) => {
+    const uri = new URL(`examples/c/${name}`, root).href;
+    const textDocument = { uri, languageId: "c", version: 1, text: readFileSync(new URL(uri), "utf8") };
+    await client.sendNotification(rpc.DidOpenTextDocumentNotification.type, { textDocument });
+    return client.sendRequest(rpc.ExecuteCommandRequest.type, { command: "throng.check", arguments: [uri, question] });
+  };
+  const broken = await check("spinlock-broken.c", { entries: ["worker"] });
+  assert.equal(broken.status, "UNSAFE");
+  const walk = new Walk(broken.runs[0]);
+  for (let i = 0; i <= broken.runs[0].steps.length; i += 1) walk.next();
+  assert.match(walk.here.text, /^violated: assertions by T\d/);
+  assert.equal((await check("spinlock.c", { entries: ["worker"], dataRace: true, assertions: true })).status, "SAFE");
+  assert.equal((await check("transfer-broken.c", { deadlock: true })).status, "UNSAFE");
   await client.sendRequest(rpc.ShutdownRequest.type);
   await client.sendNotification(rpc.ExitNotification.type);
   assert.equal(await ended, 0);

@@ -1,12 +1,10 @@
 //! Walks through configurations. A request names the whole walk, and the answer is where it leads:
 //! the server remembers nothing, and a click on "back" is a shorter walk.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Asked, Found};
+use super::{Asked, Purpose, Shared, found};
 use crate::simulate::{Walk, start};
 use throng_model::random::Random;
 use throng_model::verdict::Verdict;
@@ -31,22 +29,19 @@ pub(super) struct Route {
 }
 
 /// Follows a walk and lists what is possible at its end.
-pub(super) fn explore(
-    route: &Route,
-    found: impl Fn(&Asked) -> Result<Arc<Found>, String>,
-) -> Result<Value, String> {
+pub(super) fn explore(route: &Route, shared: &Shared) -> Result<Value, String> {
     if route.path.len() > LONGEST {
         return Err(format!("a walk has at most {LONGEST} steps"));
     }
     match route.run {
         None => {
-            let job = route.question.job()?;
+            let job = route.question.job(Purpose::Walk, &shared.folder, &shared.limits())?;
             let problem = &job.prepare().map_err(|why| why.to_string())?.problem;
             let first = start(problem, &mut Random::new(0)).ok_or("there is no initial configuration")?;
             walk(Walk::new(problem, first), &route.path, None)
         }
         Some(steps) => {
-            let found = found(&route.question)?;
+            let found = found(shared, &route.question)?;
             let outcome = &found.outcome;
             let trace = outcome.shown().verdicts.iter().find_map(|v| match v {
                 Verdict::Unsafe(trace) => Some(trace),

@@ -56,6 +56,17 @@ impl Folder {
         }
     }
 
+    /// The path in the folder that a text with this name stands for, whether or not there is a file:
+    /// the text finds the files beside it.
+    pub fn place(&self, name: &str) -> Result<PathBuf, String> {
+        let path = self.0.join(name);
+        let inside = || {
+            let folder = path.parent()?.canonicalize().ok()?;
+            Some(folder.join(path.file_name()?)).filter(|_| folder.starts_with(&self.0))
+        };
+        inside().ok_or_else(|| format!("`{}` is not in the folder", name.escape_debug()))
+    }
+
     /// The text of an input of the folder.
     pub fn read(&self, name: &str) -> Result<String, String> {
         let path = self.0.join(name).canonicalize().map_err(|_| no_such(name))?;
@@ -109,6 +120,14 @@ mod tests {
             ["../outside.bp", "deep/../../outside.bp", "link.bp", "secret.txt", "", ".", "x.bp", "a.bp\0"]
         {
             assert!(folder.read(name).is_err(), "{name:?}");
+        }
+        let inside = folder.0.clone();
+        assert_eq!(folder.place("deep/new.c"), Ok(inside.join("deep/new.c")));
+        assert_eq!(folder.place("deep/../new.c"), Ok(inside.join("new.c")));
+        for name in
+            ["../outside.c", "..", "", "deep/../../outside.c", "/etc/passwd", "no/folder.c", "a\0/b.c"]
+        {
+            assert!(folder.place(name).is_err(), "{name:?}");
         }
         assert!(folder.read(absolute.to_str().expect("UTF-8")).is_err());
         fs::remove_dir_all(root).expect("removed");

@@ -11,15 +11,20 @@ let route = { run: null, path: [] };
 let shared = new Map();
 let checking = null;
 
+/** What can be asked about C alone, each by a check box. */
+const OF_CODE = ["assertions", "dataRace", "overflow", "locks", "memorySafety"];
+
+const isC = () => /\.[ci]$/i.test($("file").value);
+const words = (id) => $(id).value.split(/[ ,]+/).filter((word) => word);
+
+function asked() {
+  const all = { threads: $("threads").value ? Number($("threads").value) : null, mutex: words("mutex"), deadlock: $("deadlock").checked };
+  if (!isC()) return { ...all, initial: $("initial").value.trim() || null };
+  return { ...all, entries: words("entries"), ...Object.fromEntries(OF_CODE.map((id) => [id, $(id).checked])) };
+}
+
 function question() {
-  const mutex = $("mutex").value.trim();
-  return {
-    name: $("file").value || "program.bp",
-    text: $("text").value,
-    threads: $("threads").value ? Number($("threads").value) : null,
-    initial: $("initial").value.trim() || null,
-    mutex: mutex ? mutex.split(/[ ,]+/) : [],
-  };
+  return { name: $("file").value || "program.bp", text: $("text").value, question: asked() };
 }
 
 function say(text, kind = "") {
@@ -59,6 +64,8 @@ async function open(name) {
   if (!answer.ok) return complain(text);
   $("text").value = text;
   $("text").scrollTop = 0;
+  for (const control of document.querySelectorAll("header .c")) control.hidden = !isC();
+  for (const control of document.querySelectorAll("header .model")) control.hidden = isC();
   numbers();
   show("welcome");
   say("");
@@ -136,6 +143,8 @@ function draw(now) {
       return row;
     }),
   );
+  // C that has failed has no memory.
+  $("shared").previousElementSibling.hidden = values.size === 0;
   shared = values;
   $("counts").replaceChildren(
     ...now.situation.counts.map((count) => {

@@ -69,6 +69,40 @@ try {
   await tab.waitForSelector("#violated:not([hidden])");
   assert.deepEqual(problems, []);
 
+  // C: what is asked about it has controls of its own.
+  assert.ok(await tab.isHidden("#entries"));
+  await tab.fill("#threads", "");
+  await tab.selectOption("#file", "c/spinlock-broken.c");
+  await tab.waitForFunction(() => document.getElementById("text").value.includes("atomic"));
+  assert.ok((await tab.isVisible("#entries")) && (await tab.isHidden("#initial")));
+  await tab.fill("#entries", "worker");
+  await tab.click("#check");
+  await tab.waitForSelector("#status.unsafe", { timeout: 60000 });
+  assert.match(await tab.innerText("#status"), /^UNSAFE .*2 threads/);
+  await report.locator(".row").first().waitFor();
+  assert.match(await report.locator(".verdict").first().innerText(), /UNSAFE/);
+  assert.match(await report.locator("body").innerText(), /spinlock-broken\.c/);
+  if (shots) await tab.screenshot({ path: shots + "/serve-c.png" });
+  await tab.click("#explore");
+  await tab.waitForSelector("#choices button");
+  await tab.click("#violation");
+  await tab.waitForSelector("#violated:not([hidden])");
+  if (shots) await tab.screenshot({ path: shots + "/serve-c-explore.png" });
+  await tab.selectOption("#file", "c/spinlock.c");
+  await tab.waitForFunction(() => document.getElementById("text").value.includes("one step"));
+  await tab.check("#assertions");
+  await tab.check("#dataRace");
+  await tab.click("#check");
+  await tab.waitForSelector("#status.safe", { timeout: 60000 });
+  await tab.fill("#text", "int worker(void) { return nothing; }");
+  await tab.click("#check");
+  await tab.waitForSelector("#status.error");
+  assert.match(await tab.innerText("#report"), /c\/spinlock\.c:1[\s\S]*nothing/);
+  await tab.selectOption("#file", "spinlock.bp");
+  await tab.waitForFunction(() => document.getElementById("text").value.includes("decl"));
+  assert.ok((await tab.isHidden("#entries")) && (await tab.isVisible("#initial")));
+  assert.ok(problems.every((p) => p.includes("400")), problems.join("\n"));
+
   // An edit is checked as it stands, and an error is shown as text.
   await tab.fill("#text", "decl x; void main() begin y := 1; end // <img src=x onerror=alert(1)>");
   await tab.click("#check");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use throng_dev::harness::editor::Editor;
-use throng_dev::harness::{Scratch, example};
+use throng_dev::harness::{Scratch, example, has_compiler};
 
 const URI: &str = "file:///nowhere/lock.bp";
 
@@ -71,30 +71,91 @@ fn every_language_has_diagnostics() {
 }
 
 #[test]
-#[allow(clippy::print_stdout)]
-fn c_files_are_read_when_they_are_opened_and_saved() {
-    if std::process::Command::new("cc").arg("--version").output().is_err() {
-        println!("skipped: there is no C compiler");
+fn c_is_read_while_it_is_typed() {
+    if !has_compiler() {
         return;
     }
     let dir = Scratch::new("lsp-c");
-    let path = dir.file("a.c", "int main(void) { return nothing; }\n");
+    // What is on the disk is another text, and an older header.
+    let path = dir.file("a.c", "int other;\n");
+    dir.file("a.h", "\n");
     let uri = format!("file://{}", path.display());
+    let text = "#include \"a.h\"\nint main(void) { return nothing; }\n";
     let mut editor = Editor::start();
-    editor.open(&uri, "int main(void) { return nothing; }\n");
-    let found = editor.diagnostics(&uri);
+    let found = editor.open(&uri, text);
     assert!(codes(&found).iter().all(|c| c.starts_with("E8")) && !found.is_empty(), "{found:?}");
-    let better = "#include <assert.h>\nint main(void) { assert(1); return 0; }\n";
-    editor.notify(
-        "textDocument/didChange",
-        json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": better }] }),
-    );
+    assert_eq!(found[0]["range"]["start"]["line"], 1, "{found:?}");
+    editor.replace(&uri, 2, &text.replace("nothing", "0"));
+    assert_eq!(codes(&editor.diagnostics(&uri)), ["W601"], "nothing is asserted");
+    editor.replace(&uri, 3, text);
+    assert!(codes(&editor.diagnostics(&uri))[0].starts_with("E8"));
+    // A file that is included has changed on the disk.
+    dir.file("a.h", "#include <assert.h>\n#define nothing (assert(1), 0)\n");
     editor.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
-    // The text is the editor's: the file on the disk is still wrong.
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !editor.diagnostics(&uri).is_empty() {
-        assert!(std::time::Instant::now() < deadline, "the diagnostics stay");
+    assert_eq!(editor.diagnostics(&uri), [json!(null); 0]);
+    assert_eq!(editor.command("throng.check", json!([uri]))["result"]["status"], "SAFE");
+}
+
+#[test]
+fn c_is_asked_as_on_the_command_line() {
+    if !has_compiler() {
+        return;
     }
+    let mut editor = Editor::start();
+    let mut open = |name: &str| {
+        let path = example(&format!("c/{name}"));
+        let uri = format!("file://{}", path.display());
+        editor.open(&uri, &std::fs::read_to_string(path).expect("an example"));
+        uri
+    };
+    let (broken, correct) = (open("spinlock-broken.c"), open("spinlock.c"));
+    let mut check = |uri: &str, question: Value| editor.command("throng.check", json!([uri, question]));
+    let answer = check(&broken, json!({ "entries": ["worker"] }))["result"].take();
+    assert_eq!(answer["status"], "UNSAFE", "{answer}");
+    let steps = answer["runs"][0]["steps"].as_array().expect("steps");
+    assert!(steps.iter().any(|s| s["location"]["uri"] == broken && s["thread"].is_string()), "{answer}");
+    let all = json!({ "entries": ["worker"], "dataRace": true, "assertions": true });
+    assert_eq!(check(&correct, all)["result"]["status"], "SAFE");
+    // What does not apply is refused by the name of its field, in both languages.
+    for (question, option) in [
+        (json!({ "initial": "2" }), "initial"),
+        (json!({ "atMost": ["worker=2"] }), "atMost"),
+        (json!({ "never": ["worker, worker"] }), "never"),
+        (json!({ "stuck": ["worker"] }), "stuck"),
+        (json!({ "races": ["lock"] }), "races"),
+        (json!({ "targets": ["lock=1"] }), "targets"),
+    ] {
+        let refused = check(&correct, question);
+        let said = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains(&format!("`{option}` does not apply")), "{option}: {refused}");
+    }
+    let found = editor.diagnostics(&broken);
+    let violated = found.iter().find(|d| d["code"] == "violated").expect("a diagnostic");
+    let text = std::fs::read_to_string(example("c/spinlock-broken.c")).expect("an example");
+    assert_eq!(violated["range"]["start"], at(&text, "assert(inside", 0));
+}
+
+#[test]
+fn models_refuse_by_name_what_is_for_c() {
+    let mut editor = Editor::start();
+    editor.open(URI, &correct());
+    for (question, option) in [
+        (json!({ "entries": ["main"] }), "entries"),
+        (json!({ "overflow": true }), "overflow"),
+        (json!({ "locks": true }), "locks"),
+        (json!({ "memorySafety": true }), "memorySafety"),
+        (json!({ "assertions": true }), "assertions"),
+        (json!({ "dataRace": true }), "races"),
+    ] {
+        let refused = editor.command("throng.check", json!([URI, question]));
+        let said = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains(&format!("`{option}`")), "{option}: {refused}");
+    }
+    let all = json!({ "deadlock": true, "atMost": ["CRITICAL=1"], "never": ["CRITICAL, CRITICAL"] });
+    let answer = editor.command("throng.check", json!([URI, all]))["result"].take();
+    assert_eq!(answer["status"], "SAFE", "{answer}");
+    let races = editor.command("throng.check", json!([URI, { "races": ["busy"], "stuck": ["CRITICAL"] }]));
+    assert_eq!(races["result"]["status"], "SAFE", "{races}");
 }
 
 #[test]

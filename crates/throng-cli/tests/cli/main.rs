@@ -2,6 +2,7 @@
 //! which exit status it ends.
 
 mod abstraction;
+mod agreement;
 mod bench;
 mod c;
 mod checkpoint;

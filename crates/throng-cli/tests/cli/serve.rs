@@ -7,9 +7,9 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use throng_dev::harness::{Scratch, example, throng};
+use throng_dev::harness::{Scratch, example, has_compiler, throng};
 
-struct Served {
+pub struct Served {
     child: Child,
     port: u16,
     token: String,
@@ -23,7 +23,7 @@ impl Drop for Served {
 }
 
 /// Starts the server; it prints its address.
-fn serve(folder: &str, more: &[&str]) -> Served {
+pub fn serve(folder: &str, more: &[&str]) -> Served {
     let mut command = throng();
     command.args(["serve", folder]).args(more).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().expect("it starts");
@@ -55,7 +55,8 @@ impl Served {
         format!("Host: 127.0.0.1:{}\r\n", self.port)
     }
 
-    fn post(&self, path: &str, value: &Value) -> (u32, String) {
+    /// Sends a question to a path: status and body of the answer.
+    pub fn post(&self, path: &str, value: &Value) -> (u32, String) {
         let (host, token, body) = (self.host(), &self.token, value.to_string());
         let length = body.len();
         self.raw(
@@ -71,6 +72,12 @@ fn examples() -> String {
 
 fn asked(name: &str) -> Value {
     json!({ "name": name, "text": std::fs::read_to_string(example(name)).expect("an example") })
+}
+
+fn asking(name: &str, question: Value) -> Value {
+    let mut asked = asked(name);
+    asked["question"] = question;
+    asked
 }
 
 #[test]
@@ -116,9 +123,11 @@ fn no_file_outside_the_folder_is_read() {
         let (status, body) = served.post("file", &json!(name));
         assert!(status == 400 && body.starts_with("there is no input"), "{name}: {body}");
     }
-    // Names in a question name nothing on the disk.
-    let asked = json!({ "name": "../secret.bp", "text": "decl x; void main() begin assert(!x); end" });
-    assert!(served.post("check", &asked).1.contains("UNSAFE"));
+    // A text stands for a file of the folder, whether or not there is one.
+    let asked = |name| json!({ "name": name, "text": "decl x; void main() begin assert(!x); end" });
+    assert!(served.post("check", &asked("new.bp")).1.contains("UNSAFE"));
+    let (status, body) = served.post("check", &asked("../secret.bp"));
+    assert_eq!((status, body.as_str()), (400, "`../secret.bp` is not in the folder"));
 }
 
 #[test]
@@ -206,8 +215,7 @@ fn a_check_reports_its_outcome_and_its_page() {
 }
 
 fn explore(served: &Served, run: Option<u32>, path: &[u32]) -> Value {
-    let mut question = asked("spinlock-broken.bp");
-    question["threads"] = 2.into();
+    let question = asking("spinlock-broken.bp", json!({ "threads": 2 }));
     let (status, body) = served.post("explore", &json!({ "question": question, "run": run, "path": path }));
     assert_eq!(status, 200, "{body}");
     serde_json::from_str(&body).expect("JSON")
@@ -217,8 +225,7 @@ fn explore(served: &Served, run: Option<u32>, path: &[u32]) -> Value {
 fn the_graph_has_every_configuration_of_a_small_system() {
     let served = serve(&examples(), &[]);
     let graph = |name: &str, threads: u32| -> Value {
-        let mut question = asked(name);
-        question["threads"] = threads.into();
+        let question = asking(name, json!({ "threads": threads }));
         let (status, body) = served.post("graph", &question);
         assert_eq!(status, 200, "{body}");
         serde_json::from_str(&body).expect("JSON")
@@ -275,4 +282,73 @@ fn the_explorer_walks_back_and_forth_and_jumps_to_the_violation() {
     assert!(status == 400 && why.contains("choices, not 999"), "{why}");
     let (status, why) = served.post("explore", &json!({ "question": asked("spinlock.bp"), "run": 3 }));
     assert!(status == 400 && why.contains("no violation is known: SAFE"), "{why}");
+}
+
+/// The last line of a check: its outcome.
+fn outcome(served: &Served, asked: &Value) -> Value {
+    let (status, body) = served.post("check", asked);
+    assert_eq!(status, 200, "{body}");
+    serde_json::from_str(body.lines().last().expect("a line")).expect("JSON")
+}
+
+#[test]
+fn programs_in_c_are_opened_checked_and_walked_through() {
+    if !has_compiler() {
+        return;
+    }
+    let served = serve(&examples(), &[]);
+    let host = served.host();
+    assert!(served.get(&format!("/{}/files", served.token), &host).1.contains("\"c/spinlock.c\""));
+    assert!(served.post("file", &json!("c/spinlock.c")).1.contains("atomic_exchange"));
+
+    let broken = asking("c/spinlock-broken.c", json!({ "entries": ["worker"] }));
+    let found = outcome(&served, &broken);
+    assert_eq!(found["status"], "UNSAFE", "{found}");
+    let page = format!("/{}/{}", served.token, found["page"].as_str().expect("a path"));
+    assert!(served.get(&page, &host).1.contains("c/spinlock-broken.c"));
+    let all = json!({ "entries": ["worker"], "dataRace": true, "assertions": true });
+    assert_eq!(outcome(&served, &asking("c/spinlock.c", all))["status"], "SAFE");
+
+    // The explorer walks to the violation, and from the start by steps of threads.
+    let explore = |run: Option<u32>, path: &[u32]| -> Value {
+        let (status, body) = served.post("explore", &json!({ "question": broken, "run": run, "path": path }));
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).expect("JSON")
+    };
+    let end = explore(Some(1_000_000), &[]);
+    assert!(end["violated"].as_array().is_some_and(|v| !v.is_empty()), "{end}");
+    let first = explore(None, &[0]);
+    assert_eq!((&first["steps"], &first["violated"]), (&json!(1), &json!([])), "{first}");
+    let few = asking("c/spinlock-broken.c", json!({ "entries": ["worker"], "threads": 1 }));
+    let (status, graph) = served.post("graph", &few);
+    assert!(status == 200 && graph.contains("\"nodes\":["), "{graph}");
+}
+
+#[test]
+fn texts_in_c_find_the_files_beside_them_and_questions_are_refused_by_name() {
+    if !has_compiler() {
+        return;
+    }
+    let dir = Scratch::new("serve-c");
+    std::fs::create_dir(dir.0.join("deep")).expect("a folder");
+    dir.file("deep/limit.h", "#define LIMIT 3\n");
+    let served = serve(&dir.argument(""), &[]);
+    let text =
+        "#include <assert.h>\n#include \"limit.h\"\nint main(void) { assert(LIMIT == 3); return 0; }\n";
+    // The file itself need not exist.
+    let asked = |question: Value| json!({ "name": "deep/new.c", "text": text, "question": question });
+    assert_eq!(outcome(&served, &asked(json!({})))["status"], "SAFE");
+    let (status, why) =
+        served.post("check", &json!({ "name": "new.c", "text": text.replace("limit.h", "none.h") }));
+    assert!(status == 400 && why.contains("new.c:2") && why.contains("none.h"), "{why}");
+    let refused = |asked: &Value, option: &str| {
+        let (status, why) = served.post("check", asked);
+        assert!(status == 400 && why.contains(&format!("`{option}`")), "{option}: {why}");
+    };
+    for (option, value) in [("initial", json!("2")), ("invariants", json!(["x"])), ("races", json!(["x"]))] {
+        refused(&asked(json!({ option: value })), option);
+    }
+    for (option, value) in [("entries", json!(["f"])), ("overflow", json!(true)), ("locks", json!(true))] {
+        refused(&asking("spinlock.bp", json!({ option: value })), option);
+    }
 }
