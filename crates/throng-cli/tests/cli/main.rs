@@ -18,6 +18,7 @@ mod lsp;
 mod memory;
 mod modelling;
 mod mutate;
+mod options;
 mod outputs;
 mod page;
 mod papers;

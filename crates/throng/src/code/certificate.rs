@@ -32,7 +32,7 @@ const VERSION: u32 = 1;
 /// Returns the proofs of an outcome as a file, or why there is none.
 pub(crate) fn write(answered: &Answered, outcome: &Outcome) -> Result<String, String> {
     if outcome.is_unsafe() {
-        return Err("there is a run into a violation, which --replay and --witness write".into());
+        return Err("there is a run into a violation, and certificates of C programs are about proofs".into());
     }
     if !outcome.is_safe() {
         return Err("not everything was proved".into());
