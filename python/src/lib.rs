@@ -12,13 +12,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use throng::lang::Source;
-use throng::{Error, Format, Input, Reading};
+use throng::{Error, Input};
 use throng_lang::source::render;
 
-use crate::options::PYTHON;
+use crate::options::Opening;
 
 create_exception!(
     throng,
@@ -36,39 +35,16 @@ pub(crate) fn raised(error: Error) -> PyErr {
 #[pyclass(frozen)]
 pub(crate) struct Loaded(pub(crate) Input);
 
-fn reading(format: Option<&str>, init_free: bool, keep_ended: bool) -> PyResult<Reading> {
-    let from = format.map(str::parse::<Format>).transpose();
-    let from = from.map_err(|why| PyValueError::new_err(format!("format: {why}")))?;
-    Ok(Reading { from, init_free, keep_ended, vocabulary: &PYTHON, ..Reading::default() })
-}
-
 #[pymethods]
 impl Loaded {
     #[staticmethod]
-    fn open(
-        py: Python<'_>,
-        path: PathBuf,
-        format: Option<&str>,
-        init_free: bool,
-        keep_ended: bool,
-    ) -> PyResult<Loaded> {
-        let reading = reading(format, init_free, keep_ended)?;
-        search::apart(py, || Input::open_as(path, reading))?.map(Loaded).map_err(raised)
+    fn open(py: Python<'_>, path: PathBuf, opening: Opening) -> PyResult<Loaded> {
+        search::apart(py, opening.file(&path)?)?.map(Loaded).map_err(raised)
     }
 
     #[staticmethod]
-    fn text(
-        py: Python<'_>,
-        text: String,
-        name: String,
-        format: &str,
-        init_free: bool,
-        keep_ended: bool,
-    ) -> PyResult<Loaded> {
-        let reading = reading(Some(format), init_free, keep_ended)?;
-        let format = reading.from.unwrap_or(Format::Bp);
-        let read = || Input::from_source(Source::new(name, text), format, reading);
-        search::apart(py, read)?.map(Loaded).map_err(raised)
+    fn text(py: Python<'_>, text: String, name: String, opening: Opening) -> PyResult<Loaded> {
+        search::apart(py, opening.text(name, text)?)?.map(Loaded).map_err(raised)
     }
 
     #[getter]
@@ -100,6 +76,17 @@ pub(crate) struct Answer {
     text: String,
     html: Box<dyn Fn() -> String + Send + Sync>,
     certificate: Option<Arc<[u8]>>,
+    /// What to say beside the answer.
+    remarks: Vec<String>,
+    /// The run as a C program, or why there is none.
+    replay: Option<Result<String, String>>,
+}
+
+impl Answer {
+    /// An answer with nothing beside it.
+    fn plain(json: String, text: String, html: impl Fn() -> String + Send + Sync + 'static) -> Answer {
+        Answer { json, text, html: Box::new(html), certificate: None, remarks: Vec::new(), replay: None }
+    }
 }
 
 #[pymethods]
@@ -122,13 +109,23 @@ impl Answer {
     fn certificate(&self) -> Option<&[u8]> {
         self.certificate.as_deref()
     }
+
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
+    }
+
+    fn replay(&self) -> PyResult<Option<&str>> {
+        let refused = |why: &String| ThrongError::new_err(format!("the run cannot be replayed: {why}"));
+        self.replay.as_ref().map(|replay| replay.as_deref().map_err(refused)).transpose()
+    }
 }
 
 /// The native module.
 #[pymodule]
 mod _throng {
     #[pymodule_export]
-    use super::search::{certify, check, cutoff, reach};
+    use super::search::{certify, check, cutoff, mutate, reach};
     #[pymodule_export]
     use super::{Answer, Loaded, ThrongError};
 

@@ -1,14 +1,15 @@
-//! Questions and search options as Python passes them: dictionaries whose keys are the keyword
-//! arguments.
+//! How inputs are read, questions and search options as Python passes them: dictionaries whose keys
+//! are the keyword arguments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use throng::lang::Vocabulary;
+use throng::lang::{Source, Vocabulary};
 use throng::model::limits::Limits;
-use throng::{Engine, Settings};
+use throng::{CodeQuestion, Compiling, Engine, Error, Format, Input, Reading, Settings};
+use throng_lang::load::format_of;
 
 /// The names of keyword arguments in messages.
 pub(crate) static PYTHON: Vocabulary = Vocabulary {
@@ -21,6 +22,16 @@ pub(crate) static PYTHON: Vocabulary = Vocabulary {
     at_most: "at_most",
     never: "never",
     race: "race",
+    data_race: "data_race",
+    overflow: "overflow",
+    locks: "locks",
+    memory_safety: "memory_safety",
+    assertions: "assertions",
+    property: "property",
+    entry: "entries",
+    no_spurious: "no_spurious",
+    whole_statements: "whole_statements",
+    memory_model: "memory_model",
     deadlock: "deadlock",
     stuck: "stuck",
     invariant: "invariant",
@@ -31,10 +42,78 @@ pub(crate) static PYTHON: Vocabulary = Vocabulary {
     max_threads: "max_threads",
     auto: "engine='auto'",
     backward: "engine='backward'",
+    // The package is built without it.
+    symbolic: "`throng check --engine symbolic`",
     engine: "another engine",
-    answer: "throng.check",
-    ..Vocabulary::LIBRARY
 };
+
+/// How an input is read.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Opening {
+    format: Option<String>,
+    init_free: bool,
+    keep_ended: bool,
+    defines: Vec<String>,
+    includes: Vec<PathBuf>,
+    more: Vec<PathBuf>,
+    ilp32: bool,
+}
+
+impl Opening {
+    fn reading(&self) -> PyResult<Reading> {
+        let from = self.format.as_deref().map(str::parse::<Format>).transpose();
+        let from = from.map_err(|why| PyValueError::new_err(format!("format: {why}")))?;
+        let Opening { init_free, keep_ended, .. } = *self;
+        Ok(Reading { from, init_free, keep_ended, vocabulary: &PYTHON, ..Reading::default() })
+    }
+
+    /// Refuses what says nothing about an input in this format.
+    fn refuse(&self, format: Format) -> Result<(), Error> {
+        const C: &str = "C files";
+        let is = |other: Format| format == other;
+        let given = [
+            ("defines", !self.defines.is_empty(), is(Format::C), C),
+            ("includes", !self.includes.is_empty(), is(Format::C), C),
+            ("more", !self.more.is_empty(), is(Format::C), C),
+            ("ilp32", self.ilp32, is(Format::C), C),
+            ("init_free", self.init_free, is(Format::Spec), "nets in mist's format"),
+            ("keep_ended", self.keep_ended, is(Format::Bp), "Boolean programs"),
+        ];
+        match given.iter().find(|(_, given, fits, _)| *given && !fits) {
+            Some((name, _, _, what)) => Err(Error::Unsuitable(format!("`{name}` is for {what}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns what reads the file.
+    pub(crate) fn file(self, path: &Path) -> PyResult<impl FnOnce() -> Result<Input, Error> + Send> {
+        let reading = self.reading()?;
+        Ok(move || {
+            let format = format_of(path, &reading)?;
+            self.refuse(format)?;
+            if format != Format::C {
+                return Input::open_as(path, reading);
+            }
+            let Opening { defines, includes, more, ilp32, .. } = self;
+            Input::open_c(path, &Compiling { defines, includes, more, ilp32 }, &Limits::none())
+        })
+    }
+
+    /// Returns what reads the text, which has this name.
+    pub(crate) fn text(
+        self,
+        name: String,
+        text: String,
+    ) -> PyResult<impl FnOnce() -> Result<Input, Error> + Send> {
+        let reading = self.reading()?;
+        let format = reading.from.unwrap_or(Format::Bp);
+        Ok(move || {
+            self.refuse(format)?;
+            Input::from_source(Source::new(name, text), format, reading)
+        })
+    }
+}
 
 /// A question.
 #[derive(FromPyObject)]
@@ -52,26 +131,52 @@ pub(crate) struct Question {
     deadlock: bool,
     stuck: Vec<String>,
     invariant: Vec<String>,
+    entries: Vec<String>,
+    data_race: bool,
+    overflow: bool,
+    locks: bool,
+    memory_safety: bool,
+    assertions: bool,
+    property: Option<PathBuf>,
+    no_spurious: bool,
+    whole_statements: bool,
+    memory_model: Option<String>,
 }
 
-impl From<Question> for throng::Question {
-    fn from(asked: Question) -> throng::Question {
-        throng::Question {
-            initial: asked.initial,
-            threads: asked.threads,
-            targets: asked.target,
-            prop: asked.prop,
-            error_labels: asked.error_label,
-            mutex: asked.mutex,
-            at_most: asked.at_most,
-            never: asked.never,
-            races: asked.race,
-            deadlock: asked.deadlock,
-            stuck: asked.stuck,
-            invariants: asked.invariant,
-            may_lack_target: false,
-            vocabulary: &PYTHON,
+impl Question {
+    pub(crate) fn asked(self) -> PyResult<throng::Question> {
+        if self.memory_model.as_ref().is_some_and(|model| model != "sc") {
+            return Err(PyValueError::new_err("memory_model: expected 'sc' or None"));
         }
+        let code = CodeQuestion {
+            entries: self.entries,
+            data_race: self.data_race,
+            overflow: self.overflow,
+            locks: self.locks,
+            memory_safety: self.memory_safety,
+            assertions: self.assertions,
+            property: self.property,
+            no_spurious: self.no_spurious,
+            whole_statements: self.whole_statements,
+            sequential: self.memory_model.is_some(),
+        };
+        Ok(throng::Question {
+            initial: self.initial,
+            threads: self.threads,
+            targets: self.target,
+            prop: self.prop,
+            error_labels: self.error_label,
+            mutex: self.mutex,
+            at_most: self.at_most,
+            never: self.never,
+            races: self.race,
+            deadlock: self.deadlock,
+            stuck: self.stuck,
+            invariants: self.invariant,
+            may_lack_target: false,
+            code,
+            vocabulary: &PYTHON,
+        })
     }
 }
 
@@ -93,16 +198,19 @@ impl Search {
         self.engine.parse().map_err(wrong)
     }
 
+    /// Returns what limits a search; time counts from when that is applied.
+    pub(crate) fn limiting(&self) -> PyResult<impl Fn(Limits) -> Limits + Send + use<>> {
+        let wrong = |_| PyValueError::new_err("timeout: expected a number of seconds, 0 or more");
+        let timeout = self.timeout.map(Duration::try_from_secs_f64).transpose().map_err(wrong)?;
+        let memory = self.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
+        Ok(move |limits: Limits| {
+            let limits = timeout.into_iter().fold(limits, Limits::timeout);
+            memory.into_iter().fold(limits, Limits::memory)
+        })
+    }
+
     pub(crate) fn limits(&self) -> PyResult<Limits> {
-        let mut limits = Limits::none();
-        if let Some(seconds) = self.timeout {
-            let wrong = |_| PyValueError::new_err("timeout: expected a number of seconds, 0 or more");
-            limits = limits.timeout(Duration::try_from_secs_f64(seconds).map_err(wrong)?);
-        }
-        if let Some(mebibytes) = self.memory {
-            limits = limits.memory(mebibytes.saturating_mul(1 << 20));
-        }
-        Ok(limits)
+        Ok(self.limiting()?(Limits::none()))
     }
 
     /// Returns the settings; `jobs` defaults to the number of cores.

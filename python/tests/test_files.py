@@ -114,7 +114,7 @@ def test_certificates(examples, tmp_path):
     forged = certificate.json()
     forged["evidence"] = []
     assert throng.certify(file, json.dumps(forged).encode()).valid is False
-    with pytest.raises(throng.ThrongError, match="no certificate"):
+    with pytest.raises(throng.ThrongError, match="not a certificate"):
         throng.certify(file, b"\xff\x00")
 
 

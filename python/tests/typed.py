@@ -29,3 +29,5 @@ def threads(result: throng.CheckResult) -> Optional[int]:
 
 assert threads(throng.check(Lock())) is None
 assert throng.check("lock.bp", mutex="CRITICAL", threads=3).verdict is throng.Verdict.SAFE
+assert all(mutant.verdict is throng.Verdict.UNSAFE for mutant in throng.mutate("lock.c", entries="worker", data_race=True))
+assert throng.check(throng.load("lock.c", defines=["N=2"], more="other.c"), memory_model="sc").replay() is None

@@ -7,7 +7,7 @@
 
 from ._throng import ThrongError, __version__
 from .model import EXIT, Model, Move, Start, never, never_shared, never_two
-from .questions import Program, certify, check, cutoff, load, loads, reach
+from .questions import Program, certify, check, cutoff, load, loads, mutate, reach
 from .results import (
     Answer,
     Certificate,
@@ -17,6 +17,7 @@ from .results import (
     CutoffResult,
     Level,
     LineFacts,
+    Mutant,
     Note,
     ReachResult,
     Situation,
@@ -43,6 +44,7 @@ __all__ = [
     "LineFacts",
     "Model",
     "Move",
+    "Mutant",
     "Note",
     "Program",
     "ReachResult",
@@ -64,6 +66,7 @@ __all__ = [
     "cutoff",
     "load",
     "loads",
+    "mutate",
     "never",
     "never_shared",
     "never_two",

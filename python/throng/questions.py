@@ -9,9 +9,10 @@ from typing import Any, Optional, Union
 
 from . import _throng
 from .model import Model, properties
-from .results import Certificate, CertifyResult, CheckResult, CutoffResult, ReachResult
+from .results import Certificate, CertifyResult, CheckResult, CutoffResult, Mutant, ReachResult
 
 Path = Union[str, "os.PathLike[str]"]
+Paths = Union[Path, Sequence[Path]]
 Names = Union[str, Sequence[str]]
 
 
@@ -33,7 +34,7 @@ class Program:
 
     @property
     def format(self) -> str:
-        """Its language: ``bp``, ``tts``, ``ntts``, ``spec`` or ``pnml``."""
+        """Its language: ``bp``, ``tts``, ``ntts``, ``spec``, ``pnml`` or ``c``."""
         return self._native.format
 
     @property
@@ -49,14 +50,27 @@ Subject = Union[Program, Path, Model[Any, Any]]
 
 
 def load(
-    path: Path, *, format: Optional[str] = None, init_free: bool = False, keep_ended: bool = False
+    path: Path,
+    *,
+    format: Optional[str] = None,
+    init_free: bool = False,
+    keep_ended: bool = False,
+    defines: Names = (),
+    includes: Paths = (),
+    more: Paths = (),
+    ilp32: bool = False,
 ) -> Program:
     """Reads a file in the format that its extension names, or in `format`.
 
     `init_free`: mist's reading of nets, what ``init`` does not mention may start with any number of tokens.
     `keep_ended`: under a thread bound, a thread that has ended keeps its slot.
+
+    C: `defines`, macros (``NAME`` or ``NAME=VALUE``); `includes`, folders with headers; `more`, further files of the same program; `ilp32`, ``long`` has
+    32 bits.
     """
-    return Program(_throng.Loaded.open(path, format, init_free, keep_ended))
+    opening = _opening(format, init_free, keep_ended)
+    compiling = {"defines": _list(defines), "includes": _list(includes), "more": _list(more), "ilp32": ilp32}
+    return Program(_throng.Loaded.open(path, {**opening, **compiling}))
 
 
 def loads(
@@ -69,7 +83,7 @@ def loads(
 ) -> Program:
     """Reads a text; `name` is what messages call it."""
     called = f"<{format}>" if name is None else name
-    return Program(_throng.Loaded.text(text, called, format, init_free, keep_ended))
+    return Program(_throng.Loaded.text(text, called, _opening(format, init_free, keep_ended)))
 
 
 def check(
@@ -87,6 +101,16 @@ def check(
     deadlock: bool = False,
     stuck: Names = (),
     invariant: Names = (),
+    data_race: bool = False,
+    overflow: bool = False,
+    locks: bool = False,
+    memory_safety: bool = False,
+    assertions: bool = False,
+    property: Optional[Path] = None,
+    entries: Names = (),
+    no_spurious: bool = False,
+    whole_statements: bool = False,
+    memory_model: Optional[str] = None,
     engine: str = "auto",
     timeout: Optional[float] = None,
     memory: Optional[int] = None,
@@ -96,24 +120,12 @@ def check(
 ) -> CheckResult:
     """Is it safe, for any number of threads? With `threads`: for at most so many.
 
-    The properties are those of the options of ``throng check``; without any, those that the input states itself. A model in Python has its own, and takes
-    `threads` only. `timeout` is in seconds, `memory` in MiB. `certificate`: the result holds its evidence as a file that ``throng certify`` checks.
+    The properties are those of the options of ``throng check``; without any, those that the input states itself. `data_race` to `property` are about C only,
+    and so are `entries` (functions that any number of threads call, `main` is not run), `no_spurious` (a wait ends with a signal only), `whole_statements`
+    (a statement without calls is one step) and `memory_model` (``"sc"``: ask about sequential consistency only). A model in Python has properties of its own,
+    and takes `threads` only. `timeout` is in seconds, `memory` in MiB. `certificate`: the result holds its evidence as a file that ``throng certify`` checks.
     """
-    question = _question(
-        subject,
-        initial=None if initial is None else str(initial),
-        threads=threads,
-        target=target,
-        prop=prop,
-        error_label=error_label,
-        mutex=mutex,
-        at_most=at_most,
-        never=never,
-        race=race,
-        deadlock=deadlock,
-        stuck=stuck,
-        invariant=invariant,
-    )
+    question = _question(subject, locals())
     search = _search(subject, engine, timeout, memory, jobs, max_threads)
     _no_certificate(subject, certificate)
     native = _throng.check(_subject(subject, asks=True), question, search, certificate)
@@ -125,6 +137,10 @@ def reach(
     *,
     initial: Union[str, int, None] = None,
     threads: Optional[int] = None,
+    entries: Names = (),
+    no_spurious: bool = False,
+    whole_statements: bool = False,
+    memory_model: Optional[str] = None,
     inside_atomic: bool = False,
     engine: str = "auto",
     timeout: Optional[float] = None,
@@ -132,7 +148,7 @@ def reach(
     jobs: Optional[int] = None,
 ) -> ReachResult:
     """Every thread state that can be reached; `inside_atomic`: also those while a thread is inside an atomic section."""
-    question = _question(subject, initial=None if initial is None else str(initial), threads=threads)
+    question = _question(subject, locals())
     search = _search(subject, engine, timeout, memory, jobs, None)
     return ReachResult._of(_throng.reach(_subject(subject), question, search, inside_atomic))
 
@@ -141,6 +157,10 @@ def cutoff(
     subject: Subject,
     *,
     initial: Union[str, int, None] = None,
+    entries: Names = (),
+    no_spurious: bool = False,
+    whole_statements: bool = False,
+    memory_model: Optional[str] = None,
     engine: str = "auto",
     timeout: Optional[float] = None,
     memory: Optional[int] = None,
@@ -148,10 +168,51 @@ def cutoff(
     certificate: bool = False,
 ) -> CutoffResult:
     """The smallest number of threads that shows every reachable thread state."""
-    question = _question(subject, initial=None if initial is None else str(initial))
+    question = _question(subject, locals())
     search = _search(subject, engine, timeout, memory, jobs, None)
     _no_certificate(subject, certificate)
     return CutoffResult._of(_throng.cutoff(_subject(subject), question, search, certificate))
+
+
+def mutate(
+    subject: Union[Program, Path],
+    *,
+    initial: Union[str, int, None] = None,
+    threads: Optional[int] = None,
+    target: Names = (),
+    prop: Optional[Path] = None,
+    error_label: Names = (),
+    mutex: Names = (),
+    at_most: Names = (),
+    never: Names = (),
+    race: Names = (),
+    deadlock: bool = False,
+    stuck: Names = (),
+    invariant: Names = (),
+    data_race: bool = False,
+    overflow: bool = False,
+    locks: bool = False,
+    memory_safety: bool = False,
+    assertions: bool = False,
+    property: Optional[Path] = None,
+    entries: Names = (),
+    no_spurious: bool = False,
+    whole_statements: bool = False,
+    memory_model: Optional[str] = None,
+    engine: str = "auto",
+    timeout: Optional[float] = 20,
+    memory: Optional[int] = None,
+    jobs: Optional[int] = None,
+    max_threads: Optional[int] = None,
+) -> list[Mutant]:
+    """What a proof depends on: the same question about the program with one thing changed at a time.
+
+    Of programs in C and Boolean programs, every assertion, lock, atomic section and condition is changed, each alone. A mutant that is still safe says that
+    the proof of :func:`check` does not need what was changed. `timeout` is for each mutant.
+    """
+    question = _question(subject, locals())
+    search = _search(subject, engine, timeout, memory, jobs, max_threads)
+    return [Mutant._of(*found) for found in _throng.mutate(_program(subject), question, search)]
 
 
 def certify(
@@ -170,25 +231,21 @@ def certify(
     deadlock: bool = False,
     stuck: Names = (),
     invariant: Names = (),
+    data_race: bool = False,
+    overflow: bool = False,
+    locks: bool = False,
+    memory_safety: bool = False,
+    assertions: bool = False,
+    property: Optional[Path] = None,
+    entries: Names = (),
+    no_spurious: bool = False,
+    whole_statements: bool = False,
+    memory_model: Optional[str] = None,
     timeout: Optional[float] = None,
     memory: Optional[int] = None,
 ) -> CertifyResult:
     """Checks a certificate, without any search, as an answer to what :func:`check` with the same arguments asks."""
-    question = _question(
-        subject,
-        initial=None if initial is None else str(initial),
-        threads=threads,
-        target=target,
-        prop=prop,
-        error_label=error_label,
-        mutex=mutex,
-        at_most=at_most,
-        never=never,
-        race=race,
-        deadlock=deadlock,
-        stuck=stuck,
-        invariant=invariant,
-    )
+    question = _question(subject, locals())
     if isinstance(certificate, Certificate):
         data = certificate.data
     elif isinstance(certificate, bytes):
@@ -196,9 +253,8 @@ def certify(
     else:
         with open(certificate, "rb") as file:
             data = file.read()
-    program = subject if isinstance(subject, Program) else load(subject)
     search = _search(subject, "auto", timeout, memory, None, None)
-    return CertifyResult._of(json.loads(_throng.certify(program._native, question, search, data)))
+    return CertifyResult._of(json.loads(_throng.certify(_program(subject), question, search, data)))
 
 
 _NOTHING: dict[str, Any] = {
@@ -214,20 +270,38 @@ _NOTHING: dict[str, Any] = {
     "deadlock": False,
     "stuck": (),
     "invariant": (),
+    "data_race": False,
+    "overflow": False,
+    "locks": False,
+    "memory_safety": False,
+    "assertions": False,
+    "property": None,
+    "entries": (),
+    "no_spurious": False,
+    "whole_statements": False,
+    "memory_model": None,
 }
-_LISTS = [name for name, value in _NOTHING.items() if value == ()]
 
 
-def _question(subject: object, **asked: Any) -> dict[str, Any]:
+def _question(subject: object, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The question among the arguments of a call."""
+    question = {name: arguments.get(name, nothing) for name, nothing in _NOTHING.items()}
     if isinstance(subject, Model):
-        for name, value in asked.items():
+        for name, value in question.items():
             if name != "threads" and value != _NOTHING[name]:
                 raise TypeError(f"{name} is about programs, systems and nets; a model in Python has properties of its own")
-    question = {**_NOTHING, **asked}
-    for name in _LISTS:
-        value = question[name]
-        question[name] = [value] if isinstance(value, str) else list(value)
-    return question
+    if question["initial"] is not None:
+        question["initial"] = str(question["initial"])
+    return {name: _list(value) if _NOTHING[name] == () else value for name, value in question.items()}
+
+
+def _list(value: Union[Paths, Names]) -> list[Any]:
+    return [value] if isinstance(value, (str, os.PathLike)) else list(value)
+
+
+def _opening(format: Optional[str], init_free: bool, keep_ended: bool) -> dict[str, Any]:
+    opening: dict[str, Any] = {"format": format, "init_free": init_free, "keep_ended": keep_ended}
+    return {**opening, "defines": [], "includes": [], "more": [], "ilp32": False}
 
 
 def _search(
@@ -258,5 +332,11 @@ def _subject(subject: Subject, *, asks: bool = False) -> Any:
         return (subject, nevers)
     if isinstance(subject, type) and issubclass(subject, Model):
         raise TypeError(f"expected a model, not its class: {subject.__name__}()")
+    return _program(subject)
+
+
+def _program(subject: Union[Program, Path]) -> _throng.Loaded:
+    if isinstance(subject, Model):
+        raise TypeError("expected an input in a file or a text, not a model in Python")
     program = subject if isinstance(subject, Program) else load(subject)
     return program._native

@@ -293,6 +293,12 @@ class CheckResult(_Shown):
     """What the proof says about each line."""
     warnings: tuple[Note, ...]
     """What is odd about the input, the question or the proof."""
+    assumptions: tuple[str, ...]
+    """What the verdicts take for granted, in words."""
+    memory_model: Optional[str]
+    """The memory model that proofs are limited to, ``sc``; None: they hold for all that the language allows."""
+    remarks: tuple[str, ...]
+    """What to say beside the verdicts, such as why there is no certificate."""
     seconds: float
     certificate: Optional[Certificate]
     document: Document
@@ -312,6 +318,9 @@ class CheckResult(_Shown):
             engine=d["engine"],
             facts=tuple(LineFacts(f["line"], tuple(f["facts"])) for f in d["facts"]),
             warnings=tuple(Note(w["code"], w["message"], w["line"]) for w in d["warnings"]),
+            assumptions=tuple(d["assumptions"]),
+            memory_model=d["memory_model"],
+            remarks=tuple(native.remarks),
             seconds=d["statistics"]["seconds"],
             certificate=_certificate(native),
             document=d,
@@ -340,11 +349,45 @@ class CheckResult(_Shown):
             reasons = [attempt["outcome"] for attempt in self.document["attempts"]]
         return reasons[0] if reasons else None
 
+    def replay(self) -> Optional[str]:
+        """The run of a C program as a program in C that is forced through it with real threads; None if there is no run, or it is not of C.
+
+        Its first lines say how to compile it. After a memory error it aborts if compiled with ``-fsanitize=address``.
+        """
+        return self._native.replay()
+
     def __bool__(self) -> bool:
         raise TypeError("a verdict is one of three: ask for .safe, .unsafe or .verdict")
 
     def __repr__(self) -> str:
         return f"<throng.CheckResult {self._native.text.splitlines()[0]}>"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A program with one thing changed, from :func:`throng.mutate`."""
+
+    change: str
+    """What was done, such as ``lock disabled``."""
+    lines: tuple[int, ...]
+    what: str
+    """The text that was changed."""
+    result: Optional[CheckResult]
+    """What was found out about it; None: it could not be checked."""
+    reason: Optional[str]
+    """Why it could not be checked."""
+
+    @staticmethod
+    def _of(
+        change: str, lines: list[int], what: str, native: Optional[_throng.Answer], reason: Optional[str]
+    ) -> Mutant:
+        result = None if native is None else CheckResult._of(native)
+        return Mutant(change, tuple(lines), what, result, reason)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the changed program."""
+        return Verdict.UNKNOWN if self.result is None else self.result.verdict
 
 
 @dataclass(frozen=True)
@@ -492,6 +535,8 @@ class CertifyResult:
     """Whether fewer do not."""
     initial: Optional[str]
     threads: Optional[str]
+    assumptions: tuple[str, ...]
+    """What the answers take for granted, in words."""
     notes: tuple[str, ...]
 
     @staticmethod
@@ -507,5 +552,6 @@ class CertifyResult:
             smallest=d["smallest"],
             initial=d["initial"],
             threads=d["threads"],
+            assumptions=tuple(d["assumptions"] or ()),
             notes=tuple(d["notes"] or ()),
         )

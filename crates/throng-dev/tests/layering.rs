@@ -252,6 +252,27 @@ fn names_of_nothing_fail() {
 }
 
 /// Memory that is mapped from files is the one thing that safe code cannot do.
+/// The checkers of proofs about sources: nobody else may say that such a proof was checked.
+const CHECKS_SOURCES: &[&str] = &[
+    "throng-goto-check/src/abstraction/certificate.rs",
+    "throng-goto-check/src/lock_order.rs",
+    "throng-goto-check/src/locksets.rs",
+];
+
+#[test]
+fn only_checkers_of_sources_say_that_one_was_checked() -> Result<(), String> {
+    let mut says = BTreeSet::new();
+    for (name, _) in CRATES {
+        let lines = code(&format!("{name}/src"))?;
+        says.extend(
+            lines.into_iter().filter(|(_, l)| l.contains("Checked::of_source")).map(|(file, _)| file),
+        );
+    }
+    let listed: BTreeSet<PathBuf> = CHECKS_SOURCES.iter().map(|path| folder().join(path)).collect();
+    assert_eq!(says, listed);
+    Ok(())
+}
+
 #[test]
 fn one_function_is_unsafe() {
     let unsafe_code: Vec<String> = crates()

@@ -6,8 +6,10 @@
 //! | [`abstraction`] | the graph of paths, how facts become a Boolean program, the second encoder, the SAT solver's "no", the checker of Boolean programs |
 //! | [`locksets`] | what an instruction does to the locks that a thread holds, which accesses race |
 //! | [`lock_order`] | which locks may be held where, which instructions wait, and the locksets |
+//! | [`states`] | the steps of the goto program, the rules of `throng-check` |
 
 pub mod abstraction;
 pub mod documents;
 pub mod lock_order;
 pub mod locksets;
+pub mod states;

@@ -18,7 +18,7 @@ use crate::step::{
 
 /// Shared memory; and, where one thread was seen to be about to write, that access, so that a
 /// thread that is about to make another one shows a race.
-type SharedState = (Arc<Memory>, Option<Touch>);
+pub type SharedState = (Arc<Memory>, Option<Touch>);
 
 /// Things by number.
 struct Table<T> {
@@ -102,7 +102,7 @@ impl Concrete {
             Start::One(t) => vec![*t],
             Start::Any(entries) => entries.clone(),
         };
-        let first = |t: usize| Local(number(&model.threads, start(&model.program, t, &[], 0)));
+        let first = |t: usize| model.local(start(&model.program, t, &[], 0));
         let threads = templates.into_iter().map(first).collect();
         model.initial = (memory, threads);
         model
@@ -124,7 +124,8 @@ impl Concrete {
         self.failed(self.program.asked.len())
     }
 
-    fn halted(&self) -> Shared {
+    /// Returns the shared state after the process has ended.
+    pub fn halted(&self) -> Shared {
         self.failed(self.program.asked.len() + 1)
     }
 
@@ -169,11 +170,19 @@ impl Concrete {
         &self.program
     }
 
-    fn shared(&self, memory: Arc<Memory>, about: Option<Touch>) -> Shared {
+    /// Returns the shared state with this content.
+    pub fn shared(&self, memory: Arc<Memory>, about: Option<Touch>) -> Shared {
         Shared(number(&self.memories, (memory, about)) + self.halted().0 + 1)
     }
 
-    fn memory(&self, s: Shared) -> Option<Arc<SharedState>> {
+    /// Returns the local state with this content.
+    pub fn local(&self, thread: Thread) -> Local {
+        Local(number(&self.threads, thread))
+    }
+
+    /// Returns the content of a shared state: memory, and the access that some thread was seen to
+    /// be about to make. A state in which the process no longer runs has none.
+    pub fn memory(&self, s: Shared) -> Option<Arc<SharedState>> {
         s.0.checked_sub(self.halted().0 + 1).and_then(|n| thing(&self.memories, n))
     }
 
@@ -267,11 +276,10 @@ impl Model for Concrete {
                 After::Failed(what, _) => (self.violation(what), outcome.last),
                 After::Halted => (self.halted(), outcome.at),
             };
-            let local = |t: Thread| Local(number(&self.threads, t));
             out.push(Step {
                 to,
-                put: outcome.thread.map(|t| Bag::one(local(t))).unwrap_or_default(),
-                spawn: outcome.started.into_iter().map(local).collect(),
+                put: outcome.thread.map(|t| Bag::one(self.local(t))).unwrap_or_default(),
+                spawn: outcome.started.into_iter().map(|t| self.local(t)).collect(),
                 edge: self.edge(thread.template, at),
                 choice: choice as u64,
                 ..plain.clone()
@@ -282,7 +290,7 @@ impl Model for Concrete {
             let to = self.shared(state.0.clone(), Some(write));
             let mut stopped = Thread::clone(&thread);
             (stopped.stopped, stopped.registers) = (true, Vec::new());
-            let put = Bag::one(Local(number(&self.threads, stopped)));
+            let put = Bag::one(self.local(stopped));
             out.push(Step { to, put, edge: self.edge(thread.template, write.at), ..plain.clone() });
         }
         self.complete()

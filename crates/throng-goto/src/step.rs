@@ -734,7 +734,10 @@ impl Stepper<'_> {
             let v = if self.program.is_private(v) { address(DANGLING, 0) } else { v };
             self.publish(run, v);
             // No step can tell that a thread has not ended, so this needs no step of its own.
-            Arc::make_mut(&mut run.memory).ended[self.thread.id as usize] = Some(v);
+            match Arc::make_mut(&mut run.memory).ended.get_mut(self.thread.id as usize) {
+                Some(ended) => *ended = Some(v),
+                None => return Err(Stop::Undefined("a thread ends that was not created".into())),
+            }
         }
         self.leave(run.clone(), false);
         Ok(())

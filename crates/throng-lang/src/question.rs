@@ -264,7 +264,8 @@ impl Question {
     }
 
     fn only_for_code(&self, option: &'static str, input: &Input) -> SourceDiagnostic {
-        let message = match (input, option == self.vocabulary.data_race) {
+        // Where one option asks both, with a variable and without.
+        let message = match (input, option == self.vocabulary.race) {
             (Input::Program(_), true) => {
                 format!("`{0}` needs a shared variable of the program: `{0} VAR`", self.vocabulary.race)
             }

@@ -201,7 +201,7 @@ impl Input {
     /// The same input with the values of threads' variables kept, if they are asked for and were
     /// not kept.
     pub(crate) fn with_exact_copies(&self) -> Result<Input, Error> {
-        let Content::Model(loaded) = &self.content else { return Ok(self.clone()) };
+        let Some(loaded) = self.loaded() else { return Ok(self.clone()) };
         if self.reading.exact_copies {
             return Ok(self.clone());
         }

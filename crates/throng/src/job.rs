@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "c")]
 use crate::code::{self, Posed};
 use crate::error::Error;
-use crate::input::{Content, Input};
+#[cfg(feature = "c")]
+use crate::input::Content;
+use crate::input::Input;
 use crate::outcome::{Outcome, Phases, Subject};
 use crate::vacuity::vacuous;
 use throng_check::Checked;
@@ -138,6 +140,7 @@ pub struct Job<'a> {
     pub(crate) checks: bool,
     strict: bool,
     /// Proofs that can be written as a certificate are preferred.
+    #[cfg(feature = "c")]
     pub(crate) certifiable: bool,
     /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and
     /// [`Job::cutoff`].
@@ -233,6 +236,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            #[cfg(feature = "c")]
             certifiable: false,
             prepared: Default::default(),
         }
@@ -258,6 +262,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            #[cfg(feature = "c")]
             certifiable: false,
             prepared: [ready(), ready()],
         }
@@ -439,10 +444,20 @@ impl<'a> Job<'a> {
     /// orders is none.
     pub fn certifiable(mut self) -> Job<'a> {
         self.settings.partial_order = false;
-        Job { certifiable: true, ..self }
+        #[cfg(feature = "c")]
+        {
+            self.certifiable = true;
+        }
+        self
+    }
+
+    /// Returns an engine that searches as this job does, for [`Job::check_by`].
+    pub fn engine(&self, engine: Engine) -> Box<dyn engine::Algorithm + Send> {
+        engine.build(&self.settings)
     }
 
     /// How messages name what can be set.
+    #[cfg(feature = "c")]
     pub(crate) fn names(&self) -> &'static Vocabulary {
         self.question.vocabulary
     }
@@ -471,22 +486,20 @@ impl<'a> Job<'a> {
         let began = Instant::now();
         let question =
             Question { may_lack_target: listing || self.question.may_lack_target, ..self.question.clone() };
-        let loaded = match input.content() {
-            Content::Model(loaded) => loaded,
-            #[cfg(feature = "c")]
-            Content::Code(code) => {
-                let (posed, warnings) = code.ask(&question)?;
-                return Ok(Prepared {
-                    problem: posed.problem.clone(),
-                    warnings,
-                    left_out: Vec::new(),
-                    input: Some(input.clone()),
-                    source: None,
-                    posed: Some(Arc::new(posed)),
-                    took: input.took() + began.elapsed(),
-                });
-            }
-        };
+        #[cfg(feature = "c")]
+        if let Content::Code(code) = input.content() {
+            let (posed, warnings) = code.ask(&question)?;
+            return Ok(Prepared {
+                problem: posed.problem.clone(),
+                warnings,
+                left_out: Vec::new(),
+                input: Some(input.clone()),
+                source: None,
+                posed: Some(Arc::new(posed)),
+                took: input.took() + began.elapsed(),
+            });
+        }
+        let loaded = input.loaded().ok_or_else(no_input)?;
         let asked = question.with_annotations(loaded)?;
         let exact = listing || asked.reading(*input.reading()).exact_copies;
         let read = if exact { input.with_exact_copies()? } else { input.clone() };

@@ -11,6 +11,32 @@
 //! # Ok::<(), throng::Error>(())
 //! ```
 //!
+#![cfg_attr(
+    feature = "c",
+    doc = r#"
+With the feature `c`, programs in C are inputs like all others:
+
+```
+# std::env::set_current_dir("../..").unwrap();
+use throng::{Engine, Input, Job, Limits};
+
+let input = Input::open("examples/c/spinlock.c")?;
+let job = Job::new(&input).entry("worker").certifiable();
+let outcome = job.check(Engine::Auto, &Limits::none())?;
+assert!(outcome.is_safe(), "{outcome}");
+let mut certificate = Vec::new();
+outcome.certificate(job.prepare()?, &mut certificate).expect("a proof")?;
+assert!(job.certify_file(&certificate, &Limits::none()).is_ok());
+
+let input = Input::open("examples/c/spinlock-broken.c")?;
+let outcome = Job::new(&input).entry("worker").check(Engine::Auto, &Limits::none())?;
+let replay = outcome.replay().expect("a run")?; // a C program that takes the steps of the run
+assert!(replay.text.contains("main"));
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+"#
+)]
+//!
 //! # What you need to know
 //!
 //! | name | what for |

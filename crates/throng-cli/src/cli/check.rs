@@ -193,7 +193,7 @@ fn search(
             _ => None,
         },
     };
-    let mut engine = args.search.engine.build(&settings(args));
+    let mut engine = job.engine(args.search.engine);
     #[cfg(feature = "cluster")]
     if args.search.engine == Engine::Distributed {
         super::cluster::refuse(args)?;

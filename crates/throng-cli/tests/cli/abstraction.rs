@@ -41,6 +41,36 @@ fn a_proof_has_a_certificate_that_is_checked() {
     assert!(status == Some(2) && said.is_empty(), "{said}{noted}");
 }
 
+/// Searches have certificates as well, whatever finds them.
+#[test]
+fn a_search_has_a_certificate_that_is_checked() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-search-certificate");
+    let path = scratch.0.join("search.cert");
+    let certificate = path.to_str().unwrap();
+    let cases: [(&str, &[&str], &str, &str); 6] = [
+        ("examples/c/peterson.c", &[], "explicit", "by closed"),
+        ("examples/c/queue.c", &["--locks"], "explicit", "locks  by closed"),
+        ("examples/c/stack.c", &["--threads", "3"], "explicit", "threads: at most 3"),
+        ("examples/c/refcount.c", &["--deadlock", "--memory-safety"], "explicit", "deadlock"),
+        ("examples/c/seqlock.c", &[], "karp-miller", "by downward"),
+        ("examples/c/spinlock.c", &["--entry", "worker"], "views", "by views"),
+    ];
+    for (file, question, engine, words) in cases {
+        let how = ["--engine", engine, "--force", "--certificate", certificate];
+        let (status, said, noted) = run(&[&["check", file][..], &how, question].concat());
+        assert_eq!(status, Some(0), "{file}: {said}{noted}");
+        let (status, said, noted) = run(&[&["certify", file, certificate][..], question].concat());
+        assert_eq!(status, Some(0), "{file}: {said}{noted}");
+        assert!(said.starts_with("VALID") && said.contains(words), "{file}: {said}");
+        // About another number of threads.
+        let (status, said, _) = run(&["certify", file, certificate, "--threads", "2"]);
+        assert!(status == Some(10) && said.starts_with("INVALID"), "{file}: {said}");
+    }
+}
+
 #[test]
 fn the_abstract_program_is_a_boolean_program_that_is_safe() {
     if !has_compiler() {

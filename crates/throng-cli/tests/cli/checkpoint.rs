@@ -277,7 +277,7 @@ fn damage_is_noticed() {
         }
         for bytes in [Vec::new(), b"{}\n".to_vec(), vec![b'{'; 1 << 21]] {
             fs::write(&kept, &bytes).expect("writable");
-            refused(&program, &kept, search, "no checkpoint of throng");
+            refused(&program, &kept, search, "not a checkpoint of throng");
         }
         fs::write(&kept, &whole).expect("writable");
         let path = kept.to_string_lossy().into_owned();

@@ -19,6 +19,7 @@ mod lsp;
 mod memory;
 mod modelling;
 mod mutate;
+mod options;
 mod outputs;
 mod page;
 mod papers;

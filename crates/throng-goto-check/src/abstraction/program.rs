@@ -273,7 +273,11 @@ impl Builder<'_> {
         let place = self.graph.places[e.from];
         let origin = self.program.origin(place.template, place.pc);
         let file = origin.file.clone().unwrap_or_else(|| "C".into());
-        Origin { file, line: origin.line, function: Some(origin.function.clone()) }
+        // For people: the statement stands behind the function.
+        let text = origin.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let parts = [origin.function.as_str(), &text];
+        let words: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Origin { file, line: origin.line, function: Some(words.join(": ")) }
     }
 
     /// What an edge does to predicates.

@@ -10,9 +10,11 @@ use crate::report::plural;
 use throng_check::certify::{Certified, CertifiedAnswer, Fault};
 use throng_goto::Question;
 use throng_goto_check::abstraction::certificate as by_abstraction;
-use throng_goto_check::documents;
+use throng_goto_check::{documents, states};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
+use throng_model::problem::Bound;
+use throng_model::verdict::Verdict;
 
 /// Several proofs, each about a question of its own.
 #[derive(Serialize, Deserialize)]
@@ -30,7 +32,7 @@ const VERSION: u32 = 1;
 /// Returns the proofs of an outcome as a file, or why there is none.
 pub(crate) fn write(answered: &Answered, outcome: &Outcome) -> Result<String, String> {
     if outcome.is_unsafe() {
-        return Err("there is a run into a violation, which --replay and --witness write".into());
+        return Err("there is a run into a violation, and certificates of C programs are about proofs".into());
     }
     if !outcome.is_safe() {
         return Err("not everything was proved".into());
@@ -64,11 +66,20 @@ fn document(part: &Part) -> Result<String, String> {
         }
         by => match part.abstraction.document() {
             Some(document) => serde_json::to_string(&document).map_err(failed),
-            None => Err(format!(
-                "the proof is by a search ({by}); of C programs, proofs by abstraction, by locksets and by the order of locks have one"
-            )),
+            None => by_search(part).map_err(|why| format!("the proof is by a search ({by}): {why}")),
         },
     }
+}
+
+/// Returns the proof of a search of real values.
+fn by_search(part: &Part) -> Result<String, String> {
+    let Part { posed, outcome, .. } = part;
+    let mut proofs = Vec::new();
+    for (target, verdict) in outcome.problem.targets.iter().zip(&outcome.answer.verdicts) {
+        let Verdict::Safe(certificate) = verdict else { return Err("not everything was proved".into()) };
+        proofs.push((target.name.as_str(), certificate));
+    }
+    states::write(&posed.loaded.query, &posed.model, posed.problem.bound, &proofs)
 }
 
 /// Checks a file as an answer to what is asked about a program.
@@ -81,16 +92,16 @@ pub(crate) fn certify(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Ce
         _ => vec![bytes.to_vec()],
     };
     let (candidates, asked) = candidates(posed);
-    let mut certified = Certified::about(
-        posed.problem.initial_text.clone(),
-        // What is proved holds for any number of threads, so for fewer as well.
-        "any number".into(),
-    );
+    let mut certified = Certified::about(posed.problem.initial_text.clone(), "any number".into());
     certified.assumptions = posed.loaded.query.assumptions(&Default::default());
     for proof in &proofs {
-        let (answers, assumptions) = one(posed, &candidates, proof, limits)?;
-        certified.answers.extend(answers);
-        certified.assumptions.extend(assumptions);
+        let shown = one(posed, &candidates, proof, limits)?;
+        certified.answers.extend(shown.answers);
+        certified.assumptions.extend(shown.assumptions);
+        // What is proved for any number of threads holds for fewer as well.
+        if let Bound::Threads(n) = shown.bound {
+            certified.bound = format!("at most {n}");
+        }
     }
     let mut made: Vec<Assumption> = Vec::new();
     certified.assumptions.retain(|a| {
@@ -135,13 +146,15 @@ fn candidates(posed: &Posed) -> (Vec<Question>, Vec<String>) {
     (candidates, asked)
 }
 
+/// What one proof shows.
+struct Shown {
+    answers: Vec<CertifiedAnswer>,
+    assumptions: Vec<Assumption>,
+    bound: Bound,
+}
+
 /// Checks one proof against the question that it is about.
-fn one(
-    posed: &Posed,
-    candidates: &[Question],
-    bytes: &[u8],
-    limits: &Limits,
-) -> Result<(Vec<CertifiedAnswer>, Vec<Assumption>), Fault> {
+fn one(posed: &Posed, candidates: &[Question], bytes: &[u8], limits: &Limits) -> Result<Shown, Fault> {
     let mut found = Err(Fault::Invalid("it is about another program or another question".into()));
     for question in candidates {
         let posed = match *question == posed.loaded.query.question {
@@ -156,27 +169,38 @@ fn one(
     found
 }
 
-fn about(
-    posed: &Posed,
-    bytes: &[u8],
-    limits: &Limits,
-) -> Result<(Vec<CertifiedAnswer>, Vec<Assumption>), Fault> {
+fn about(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Shown, Fault> {
     let query = &posed.loaded.query;
     let limited = if query.only_sequential() { ", under sequential consistency" } else { "" };
-    if documents::is_known(&documents::format(bytes)?) {
+    let format = documents::format(bytes)?;
+    if format == states::FORMAT {
+        let shown = states::certify(query, posed.problem.bound, bytes, limits)?;
+        let answer = |(name, kind, size)| CertifiedAnswer::safe(name, format!("{kind}{limited}"), size);
+        return Ok(Shown {
+            answers: shown.answers.into_iter().map(answer).collect(),
+            assumptions: shown.assumptions,
+            bound: posed.problem.bound,
+        });
+    }
+    if documents::is_known(&format) {
         let shown = documents::certify(query, bytes)?;
         let kind = format!("{}{limited}", shown.kind);
-        let answer = CertifiedAnswer::safe(shown.property, kind, shown.elements);
-        return Ok((vec![answer], vec![Assumption::MemorySafe]));
+        return Ok(Shown {
+            answers: vec![CertifiedAnswer::safe(shown.property, kind, shown.elements)],
+            assumptions: vec![Assumption::MemorySafe],
+            bound: Bound::Any,
+        });
     }
     let document = by_abstraction::read(bytes)?;
     let checked = by_abstraction::check(query, &document, limits)?;
     let facts = plural(checked.facts as u64, "fact");
     let predicates = plural(checked.predicates as u64, "predicate");
     let kind = format!("predicate abstraction with {predicates} and {facts}{limited}");
-    let answers = document
-        .safe
-        .iter()
-        .map(|name| CertifiedAnswer::safe(name.clone(), kind.clone(), checked.predicates + checked.facts));
-    Ok((answers.collect(), abstraction::assumed(posed.program(), Some(&document))))
+    let size = checked.predicates + checked.facts;
+    let answer = |name: &String| CertifiedAnswer::safe(name.clone(), kind.clone(), size);
+    Ok(Shown {
+        answers: document.safe.iter().map(answer).collect(),
+        assumptions: abstraction::assumed(posed.program(), Some(&document)),
+        bound: Bound::Any,
+    })
 }

@@ -106,7 +106,7 @@ pub(super) fn decide(
     settle(posed, &mut outcome);
     let remarks = abstraction.remarks(&outcome).unwrap_or_else(|| posed.model.remarks());
     outcome.assumptions = assumptions(posed, &remarks, &outcome);
-    let ordered = deadlock::report(&mut outcome);
+    let ordered = deadlock::is_ordered(&outcome);
     if locksets.is_some() || ordered {
         outcome.assumptions.push(Assumption::MemorySafe);
     }
@@ -122,7 +122,7 @@ pub(super) fn searching<'a>(job: &Job<'a>, posed: &Posed, problem: Problem) -> J
     let inner = Job::of(problem)
         .vocabulary(job.names())
         .read_from(posed.loaded.query.source.clone())
-        .settings(job.settings.clone())
+        .settings(job.settings)
         .watch(job.watch);
     if job.checks { inner } else { inner.unchecked() }
 }

@@ -68,11 +68,9 @@ pub(super) fn ask(problem: &mut Problem) {
     problem.targets.push(target(Vec::new()));
 }
 
-/// Returns whether the order of locks is the proof of the answer, and says what it takes for
-/// granted.
-pub(super) fn report(outcome: &mut Outcome) -> bool {
-    let ordered = outcome.answer.by.contains(&Some(NAME));
-    ordered
+/// Returns whether the order of locks is the proof of the answer.
+pub(super) fn is_ordered(outcome: &Outcome) -> bool {
+    outcome.answer.by.contains(&Some(NAME))
 }
 
 /// An engine that answers about deadlocks, as the last target, and leaves the others to another

@@ -104,8 +104,7 @@ fn left_open(job: &Job<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, E
         deadlock::ask(&mut posed.problem);
     }
     let stopped = GaveUp(Unknown::Inconclusive("the search stopped at the first violation".into()));
-    let mut outcome = searching(job, &posed, posed.problem.clone()).check_by(&stopped, limits)?;
-    deadlock::report(&mut outcome);
+    let outcome = searching(job, &posed, posed.problem.clone()).check_by(&stopped, limits)?;
     Ok(Part { posed, outcome, abstraction })
 }
 

@@ -39,7 +39,7 @@ impl<'a> Job<'a> {
         Ok(Job {
             input: Some(input.with(content)),
             question: self.question.clone(),
-            settings: self.settings.clone(),
+            settings: self.settings,
             prepared: Default::default(),
             ..*self
         })

@@ -32,7 +32,7 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
                 (limit.as_secs_f64() * 4.0).ceil().max(1.0)
             ));
             if report.shown().attempts.is_empty() {
-                tips.push(format!("other engines: {auto}, and which runs all suitable ones"));
+                tips.push(format!("other engines: {auto}, which runs all suitable ones"));
             }
         }
         Unknown::Memory(limit) => {
