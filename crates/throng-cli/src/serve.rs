@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use self::folder::Folder;
 use self::http::{Refusal, Request, Site};
 use self::strangers::Strangers;
-use throng::{Engine, Input, Job, Limits, Outcome, Progress, Question, TextOptions};
+use throng::{Engine, Input, Job, Limits, Outcome, Progress, Question, Settings, TextOptions};
 use throng_lang::load::{Reading, decode};
 
 /// The most requests with the token that are served at the same time.
@@ -48,6 +48,8 @@ pub struct Limited {
     pub timeout: Duration,
     /// Memory limit of the server meanwhile, in bytes.
     pub memory: u64,
+    /// Number of processor cores that it uses.
+    pub jobs: usize,
 }
 
 /// A server that listens.
@@ -94,8 +96,8 @@ enum Purpose {
 }
 
 impl Asked {
-    fn job<'a>(&self, purpose: Purpose, folder: &Folder, limits: &Limits) -> Result<Job<'a>, String> {
-        let place = folder.place(&self.name)?;
+    fn job<'a>(&self, purpose: Purpose, shared: &Shared, limits: &Limits) -> Result<Job<'a>, String> {
+        let place = shared.folder.place(&self.name)?;
         // Values are for people to see.
         let reading = Reading { keep_dead: true, ..Reading::default() };
         let read = || {
@@ -104,7 +106,9 @@ impl Asked {
         };
         let input = read().map_err(|why| why.to_string())?;
         let question = Question { may_lack_target: purpose == Purpose::Walk, ..self.question.question() };
-        Ok(Job::new(&input).question(question))
+        let mut settings = Settings::default();
+        settings.jobs = shared.limited.jobs;
+        Ok(Job::new(&input).question(question).settings(settings))
     }
 }
 
@@ -242,7 +246,7 @@ fn answer(shared: &Arc<Shared>, request: &Request, stream: &TcpStream) -> Result
         ("POST", "graph") => {
             let asked: Asked = from_json(&request.body)?;
             let _guard = search(shared)?;
-            page("application/json", &graph::graph(&asked, &shared.folder, &shared.limits())?.to_string())
+            page("application/json", &graph::graph(&asked, shared)?.to_string())
         }
         ("GET", path)
             if let Some(found) = shared.last().filter(|f| path == format!("outcome/{}", f.number)) =>
@@ -287,7 +291,7 @@ fn found(shared: &Shared, asked: &Asked) -> Result<Arc<Found>, String> {
         return Ok(found);
     }
     let limits = shared.limits();
-    let job = asked.job(Purpose::Verdict, &shared.folder, &limits)?;
+    let job = asked.job(Purpose::Verdict, shared, &limits)?;
     let outcome = job.check(Engine::Auto, &limits).map_err(|why| why.to_string())?;
     Ok(shared.keep(asked.clone(), outcome))
 }
@@ -296,7 +300,7 @@ fn found(shared: &Shared, asked: &Asked) -> Result<Arc<Found>, String> {
 /// that is gone ends the search.
 fn check(shared: &Shared, asked: Asked, stream: &TcpStream) -> Result<(), Failed> {
     let limits = shared.limits();
-    let job = asked.job(Purpose::Verdict, &shared.folder, &limits)?;
+    let job = asked.job(Purpose::Verdict, shared, &limits)?;
     // What is wrong with the input or the question is said before anything else.
     job.prepare().map_err(|why| why.to_string())?;
     let stopper = limits.stopper();

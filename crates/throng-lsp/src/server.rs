@@ -17,7 +17,7 @@ use crate::format::indent;
 use crate::position::Text;
 use crate::transport::{self, Incoming};
 use crate::verdict::{self, Found};
-use throng::{Error, Limits, Progress, Status};
+use throng::{Error, Limits, Progress, Settings, Status};
 use throng_lang::source::Diagnostic;
 use throng_model::limits::Stopper;
 
@@ -41,13 +41,15 @@ const REQUEST_FAILED: i64 = -32803;
 const CONTENT_MODIFIED: i64 = -32801;
 const CANCELLED: i64 = -32800;
 
-/// Limits of a check.
+/// What a check may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Limit on its time.
     pub timeout: Duration,
     /// Limit on the server's memory, in bytes.
     pub memory: u64,
+    /// Number of processor cores that it uses.
+    pub jobs: usize,
 }
 
 /// Serves one client until it sends `exit` or closes the connection. Returns `Ok(true)` if it sent
@@ -574,6 +576,8 @@ impl Server {
             let title = format!("checking {}", path.file_name().unwrap_or_default().display());
             progress(&self.output, token, json!({ "kind": "begin", "title": title, "cancellable": true }));
         }
+        let mut settings = Settings::default();
+        settings.jobs = self.config.jobs;
         let (output, events) = (self.output.clone(), self.events.clone());
         let (id, uri) = (id.clone(), uri.to_string());
         self.checks.push(Check {
@@ -594,7 +598,7 @@ impl Server {
             let watch = Shown::new(output, token);
             let watch = |now: &Progress| watch.progress(now);
             let earlier = earlier.as_deref();
-            let check = || verdict::check(&path, &text.text, &asked, earlier, &limits, &watch);
+            let check = || verdict::check(&path, &text.text, &asked, earlier, settings, &limits, &watch);
             let found = match catch_unwind(AssertUnwindSafe(check)) {
                 Ok(Ok(found)) => Ok(found),
                 Ok(Err(why)) => Err(Failed::Refused(refusal(&why))),

@@ -63,14 +63,15 @@ pub fn check(
     text: &str,
     asked: &Asked,
     earlier: Option<&Found>,
+    settings: Settings,
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<Found, Error> {
     let source = decode(path.display().to_string(), text.as_bytes().to_vec())?;
     let input = Input::edited_within(path, source, Reading::default(), limits)?;
-    let job = Job::new(&input).question(asked.question()).watch(watch);
+    let job = Job::new(&input).question(asked.question()).settings(settings).watch(watch);
     let prepared = job.prepare()?.clone();
-    let search = Engine::Auto.build(&Settings::default());
+    let search = Engine::Auto.build(&settings);
     let outcome = match (earlier.and_then(Found::certificate), prepared.loaded()) {
         (Some(old), Some(loaded)) => job.check_by(&Reuse::new(loaded, old, search), limits)?,
         _ => job.check(Engine::Auto, limits)?,

@@ -35,7 +35,7 @@ pub(super) fn explore(route: &Route, shared: &Shared) -> Result<Value, String> {
     }
     match route.run {
         None => {
-            let job = route.question.job(Purpose::Walk, &shared.folder, &shared.limits())?;
+            let job = route.question.job(Purpose::Walk, shared, &shared.limits())?;
             let problem = &job.prepare().map_err(|why| why.to_string())?.problem;
             let first = start(problem, &mut Random::new(0)).ok_or("there is no initial configuration")?;
             walk(Walk::new(problem, first), &route.path, None)

@@ -6,10 +6,8 @@ use std::collections::hash_map::Entry;
 
 use serde_json::{Value, json};
 
-use super::folder::Folder;
-use super::{Asked, Purpose};
+use super::{Asked, Purpose, Shared};
 use crate::simulate::{Walk, start};
-use throng::Limits;
 use throng_model::Config;
 use throng_model::random::Random;
 
@@ -26,8 +24,9 @@ struct Node {
 }
 
 /// All configurations that the walk from the start may lead to, and the steps between them.
-pub(super) fn graph(asked: &Asked, folder: &Folder, limits: &Limits) -> Result<Value, String> {
-    let job = asked.job(Purpose::Walk, folder, limits)?;
+pub(super) fn graph(asked: &Asked, shared: &Shared) -> Result<Value, String> {
+    let limits = shared.limits();
+    let job = asked.job(Purpose::Walk, shared, &limits)?;
     let problem = &job.prepare().map_err(|why| why.to_string())?.problem;
     let first = start(problem, &mut Random::new(0)).ok_or("there is no initial configuration")?;
     let mut known = HashMap::from([(first.clone(), 0)]);
