@@ -15,8 +15,11 @@ use throng_c::{Loaded, Options, read};
 use throng_goto_check::abstraction::certificate;
 use throng_goto_check::abstraction::facts::Facts;
 use throng_goto_check::abstraction::graph::{Graph, Reading};
+use throng_goto_check::states;
 use throng_lang::source::Source;
 use throng_model::limits::Limits;
+use throng_model::problem::Problem;
+use throng_model::verdict::Verdict;
 
 const HEAD: &str = "typedef unsigned long pthread_t;
 typedef struct { int w[10]; } pthread_mutex_t;
@@ -175,12 +178,22 @@ fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
     true
 }
 
-/// Whether a few threads violate something.
-fn is_violated(loaded: &Loaded, threads: u32) -> bool {
-    let mut problem = loaded.query.problem();
-    problem.bound = Bound::Threads(threads);
+/// Whether a few threads violate something; that they do not is proved by a certificate, which
+/// `certified` counts.
+fn is_violated(loaded: &Loaded, threads: u32, certified: &mut u64) -> bool {
+    let model = loaded.query.model();
+    let bound = Bound::Threads(threads);
+    let problem = Problem { bound, ..loaded.query.problem_of(model.clone()) };
     let limits = effort();
-    Job::of(problem).check(Engine::Explicit, &limits).is_ok_and(|outcome| outcome.status() == Status::Unsafe)
+    let Ok(outcome) = Job::of(problem).certifiable().check(Engine::Explicit, &limits) else { return false };
+    if let [Verdict::Safe(proof)] = &outcome.answer.verdicts[..] {
+        let document =
+            states::write(&loaded.query, &model, bound, &[("assertions", proof)]).expect("written");
+        let shown = states::certify(&loaded.query, bound, document.as_bytes(), &Limits::none());
+        assert_eq!(shown.map(|shown| shown.answers.len()), Ok(1), "a proof is refused");
+        *certified += 1;
+    }
+    outcome.status() == Status::Unsafe
 }
 
 #[test]
@@ -190,7 +203,7 @@ fn what_is_proved_is_not_violated() {
     let number = |s: &str| s.parse::<u64>().ok();
     let (first, count) = (number(first).unwrap_or(0), number(count).unwrap_or(50));
     // Those that are proved with facts, and by predicates alone.
-    let (mut proved, mut violated) = ([0, 0], 0);
+    let (mut proved, mut violated, mut certified) = ([0, 0], 0, 0);
     for seed in first..first + count {
         let text = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).program();
         let read = read(Source::new("random.c", &text), text.clone(), &Options::default());
@@ -198,14 +211,17 @@ fn what_is_proved_is_not_violated() {
         let how = (seed % 2) as usize;
         if is_proved(&loaded, how == 0) {
             proved[how] += 1;
-            let hit = is_violated(&loaded, 3) || is_violated(&loaded, 4);
+            let hit = is_violated(&loaded, 3, &mut certified) || is_violated(&loaded, 4, &mut certified);
             assert!(!hit, "seed {seed} is proved and violated:\n{text}");
         } else {
-            violated += u64::from(is_violated(&loaded, 3));
+            violated += u64::from(is_violated(&loaded, 3, &mut certified));
         }
     }
     let [facts, predicates] = proved;
-    println!("{count} programs: {facts} proved with facts, {predicates} by predicates; {violated} violated");
+    println!(
+        "{count} programs: {facts} proved with facts, {predicates} by predicates; {violated} violated; {certified} certificates of searches"
+    );
     // All are common, or nothing is compared.
-    assert!(count < 50 || proved.iter().all(|n| n * 10 > count) && violated * 10 > count);
+    let common = |n: &u64| n * 10 > count;
+    assert!(count < 50 || proved.iter().chain([&violated, &certified]).all(common));
 }

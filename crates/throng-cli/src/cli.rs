@@ -720,7 +720,7 @@ impl InputArgs {
         }
     }
 
-    /// Whether it is a program in C.
+    /// Returns whether it is a program in C.
     fn is_c(&self) -> bool {
         matches!(format_of(&self.file, &self.reading()), Ok(Format::C))
     }

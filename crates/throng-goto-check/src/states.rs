@@ -132,6 +132,9 @@ struct Proof {
 /// A memory by its number; `None`: the process has ended.
 type At = Option<usize>;
 
+/// A memory, some threads, and others that may occur with them.
+type Beside = (At, Vec<usize>, Option<Vec<usize>>);
+
 /// Sets of memory and threads by their numbers; a thread is repeated for each one in its state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -141,7 +144,7 @@ enum Evidence {
     /// Configurations that cover every reachable one: the last threads may be any number each.
     Downward(Vec<(At, Vec<usize>, Vec<usize>)>),
     /// Each of the first threads may occur together with each of the others, or with one another.
-    Views(Vec<(At, Vec<usize>, Option<Vec<usize>>)>),
+    Views(Vec<Beside>),
 }
 
 /// Returns a proof as a file. `proofs`: for each target of the question, in order, its name and the
@@ -217,7 +220,7 @@ impl Tables<'_> {
         set.map(|c| Ok((self.memory(c.shared)?, self.bag(c.threads.entries().to_vec())?))).collect()
     }
 
-    fn views(&mut self, views: &Views) -> Result<Vec<(At, Vec<usize>, Option<Vec<usize>>)>, String> {
+    fn views(&mut self, views: &Views) -> Result<Vec<Beside>, String> {
         let mut found = Vec::new();
         for Block { shared, left, right } in views.blocks() {
             let left = left.into_iter().map(|l| self.thread(l)).collect::<Result<_, _>>()?;
@@ -475,7 +478,7 @@ impl States {
                 Certificate::Downward(Arc::new(set.iter().map(one).collect::<Option<_>>()?))
             }
             Evidence::Views(blocks) => {
-                let one = |(at, left, right): &(At, Vec<usize>, Option<Vec<usize>>)| {
+                let one = |(at, left, right): &Beside| {
                     let right = match right {
                         Some(right) => Some(self.locals(right)?),
                         None => None,

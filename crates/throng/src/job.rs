@@ -679,8 +679,8 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Whether a certificate answers this question and is valid. A certificate about a cutoff alone
-    /// is checked as such unless a property was asked for. What is not accepted is
+    /// Returns whether a certificate answers this question and is valid. A certificate about a
+    /// cutoff alone is checked as such unless a property was asked for. What is not accepted is
     /// [`Error::NotCertified`].
     pub fn certify(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
         let about_cutoff = self.is_about_cutoff(certificate);
@@ -690,7 +690,7 @@ impl<'a> Job<'a> {
         Ok(certify(&asked, certificate, limits)?)
     }
 
-    /// Whether a certificate is one about a cutoff alone, and no property was asked for.
+    /// Returns whether a certificate is one about a cutoff alone, and no property was asked for.
     pub fn is_about_cutoff(&self, certificate: &Document) -> bool {
         let Question { targets, prop, error_labels, mutex, at_most, never, races, stuck, invariants, .. } =
             &self.question;
@@ -702,15 +702,16 @@ impl<'a> Job<'a> {
         certificate.targets.is_empty() && certificate.cutoff.is_some() && !asks
     }
 
-    /// Whether a certificate is valid for the question that it states itself, which need not be
-    /// this one.
+    /// Returns whether a certificate is valid for the question that it states itself, which need
+    /// not be this one.
     pub fn certify_as_stated(&self, certificate: &Document, limits: &Limits) -> Result<Certified, Error> {
         let loaded = self.input.as_ref().and_then(Input::loaded).ok_or_else(no_input)?;
         Ok(certify(&Asked::Own(loaded), certificate, limits)?)
     }
 
-    /// Whether a file that was written as a certificate answers this question and is valid, in
-    /// whatever format the input's language has. What is not accepted is [`Error::NotCertified`].
+    /// Returns whether a file that was written as a certificate answers this question and is valid,
+    /// in whatever format the input's language has. What is not accepted is
+    /// [`Error::NotCertified`].
     pub fn certify_file(&self, bytes: &[u8], limits: &Limits) -> Result<Certified, Error> {
         #[cfg(feature = "c")]
         if let Some(Content::Code(_)) = self.input.as_ref().map(Input::content)
@@ -721,8 +722,8 @@ impl<'a> Job<'a> {
         self.certify(&throng_check::certify::read(bytes)?, limits)
     }
 
-    /// Whether a run follows a violation witness of SV-COMP in YAML; `program`: the bytes of the
-    /// file that the witness is about. If not, [`Error::NotCertified`] says why.
+    /// Returns whether a run follows a violation witness of SV-COMP in YAML; `program`: the bytes
+    /// of the file that the witness is about. If not, [`Error::NotCertified`] says why.
     #[cfg(feature = "c")]
     pub fn follow_witness(&self, program: &[u8], witness: &[u8]) -> Result<(), Error> {
         match &self.prepare()?.posed {

@@ -142,22 +142,22 @@ impl Outcome {
         counts.map(|(_, verdict)| Status::of(verdict)).max().unwrap_or(Status::Unknown)
     }
 
-    /// Whether the evidence was checked; if so, it stands.
+    /// Returns whether the evidence was checked; if so, it stands.
     pub fn is_checked(&self) -> bool {
         self.answer.checked.is_some()
     }
 
-    /// Whether no target can be reached.
+    /// Returns whether no target can be reached.
     pub fn is_safe(&self) -> bool {
         self.status() == Status::Safe
     }
 
-    /// Whether some target can be reached.
+    /// Returns whether some target can be reached.
     pub fn is_unsafe(&self) -> bool {
         self.status() == Status::Unsafe
     }
 
-    /// Whether everything was proved, and nothing vacuously.
+    /// Returns whether everything was proved, and nothing vacuously.
     pub fn is_strictly_safe(&self) -> bool {
         self.is_safe() && self.vacuous.is_empty()
     }
@@ -357,7 +357,8 @@ pub struct Written {
     pub seconds: Option<f64>,
 }
 
-/// Whether reaching a target is an answer and no violation: it shows the largest value of a sum.
+/// Returns whether reaching a target is an answer and no violation: it shows the largest value of a
+/// sum.
 pub(crate) fn shows_value(target: &Target) -> bool {
     matches!(target.asks(), Some(Asks::Reaches(_)))
 }

@@ -14,7 +14,7 @@ use crate::compiled::{folder, has_compiler};
 use crate::generated;
 use crate::table::{ROWS, Row};
 
-/// Whether `NAME` returns a value by the interpreter, or why the program is refused.
+/// Returns whether `NAME` returns a value by the interpreter, or why the program is refused.
 fn returns(text: &str, name: &str, value: u64) -> Result<bool, String> {
     let main =
         format!("void reach_error(void); int main(void) {{ if ({name}() != {value}ul) reach_error(); }}");

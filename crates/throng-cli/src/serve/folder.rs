@@ -56,7 +56,7 @@ impl Folder {
         }
     }
 
-    /// The path in the folder that a text with this name stands for, whether or not there is a file:
+    /// Returns the path in the folder that a text of this name stands for; a file need not exist:
     /// the text finds the files beside it.
     pub fn place(&self, name: &str) -> Result<PathBuf, String> {
         let path = self.0.join(name);

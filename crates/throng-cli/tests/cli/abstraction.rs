@@ -66,7 +66,11 @@ fn a_search_has_a_certificate_that_is_checked() {
         assert_eq!(status, Some(0), "{file}: {said}{noted}");
         assert!(said.starts_with("VALID") && said.contains(words), "{file}: {said}");
         // About another number of threads.
-        let (status, said, _) = run(&["certify", file, certificate, "--threads", "2"]);
+        let other = match question.contains(&"--threads") {
+            true => Vec::new(),
+            false => [question, &["--threads", "2"]].concat(),
+        };
+        let (status, said, _) = run(&[&["certify", file, certificate][..], &other].concat());
         assert!(status == Some(10) && said.starts_with("INVALID"), "{file}: {said}");
     }
 }

@@ -71,7 +71,8 @@ fn essence(line: &str) -> &str {
     line.split("; checked in").next().unwrap_or(line).trim_end()
 }
 
-/// Whether the shown lines are printed, one after the other, with anything where `...` stands.
+/// Returns whether the shown lines are printed, one after the other, with anything where `...`
+/// stands.
 fn agrees(shown: &[String], printed: &[&str]) -> bool {
     let Some(first) = shown.first() else { return true };
     if first == "..." {
@@ -204,7 +205,7 @@ fn prose(line: &str) -> String {
 
 const CLOSING: &[char] = &[')', ']', '"', '”', '*', '_'];
 
-/// Whether a line of Markdown has the end of one sentence and the beginning of another.
+/// Returns whether a line of Markdown has the end of one sentence and the beginning of another.
 fn has_two_sentences(line: &str) -> bool {
     let line = prose(line);
     line.match_indices(' ').any(|(at, _)| {

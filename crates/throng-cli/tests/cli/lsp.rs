@@ -145,7 +145,7 @@ fn models_refuse_by_name_what_is_for_c() {
         (json!({ "locks": true }), "locks"),
         (json!({ "memorySafety": true }), "memorySafety"),
         (json!({ "assertions": true }), "assertions"),
-        (json!({ "dataRace": true }), "races"),
+        (json!({ "dataRace": true }), "dataRace"),
     ] {
         let refused = editor.command("throng.check", json!([URI, question]));
         let said = refused["error"]["message"].as_str().unwrap_or_default();

@@ -30,13 +30,14 @@ use throng_model::{Config, Model, semantics};
 
 const FORMATS: [Format; 5] = [Format::Bp, Format::Tts, Format::Ntts, Format::Spec, Format::Pnml];
 
-/// Whether to take minutes: all pairs of formats for large systems too, and more random ones.
+/// Returns whether to take minutes: all pairs of formats for large systems too, and more random
+/// ones.
 fn thorough() -> bool {
     std::env::var_os("THRONG_THOROUGH").is_some()
 }
 
-/// Whether some target can be covered with any number of threads: backward search, as simple as it
-/// gets. `None` if that becomes large.
+/// Returns whether some target can be covered with any number of threads: backward search, as
+/// simple as it gets. `None` if that becomes large.
 fn coverable(system: &System) -> Option<bool> {
     let model = &*system.table;
     if model.traits().blocking.is_some() {

@@ -67,8 +67,8 @@ fn run(engine: &KarpMiller, problem: &Problem, seconds: u64, name: &str) -> (Out
     (outcome(&answer), answer, time)
 }
 
-/// Whether a verdict contradicts the expected one. Rows for at most three threads say something
-/// about any number only if unsafe.
+/// Returns whether a verdict contradicts the expected one. Rows for at most three threads say
+/// something about any number only if unsafe.
 fn contradicts(row: &Row, got: Outcome) -> bool {
     let bounded = row.initial.contains("at most");
     match got {

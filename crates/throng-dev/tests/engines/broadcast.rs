@@ -485,7 +485,7 @@ fn broadcast_protocols_are_decided() {
     assert!(backward >= 8 && together >= 12, "{backward}, {together}");
 }
 
-/// Whether an engine decides the problem within ten seconds; if so, as expected.
+/// Returns whether an engine decides the problem within ten seconds; if so, as expected.
 fn decide(path: &str, expected: &str, problem: &Problem, engine: &dyn Algorithm) -> bool {
     let limits = Limits::none().timeout(Duration::from_secs(10));
     let outcome = Job::of(problem.clone()).check_by(engine, &limits);

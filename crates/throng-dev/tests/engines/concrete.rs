@@ -18,7 +18,7 @@ use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::Trace;
 use throng_model::{Config, Incomplete, Model, Step, semantics};
 
-/// Whether each word stands for one single state.
+/// Returns whether each word stands for one single state.
 fn is_single(model: &dyn Model, config: &Config) -> bool {
     let shared = config.shared;
     model.within_shared(shared, model.sample_shared(shared))
@@ -30,7 +30,7 @@ fn is_single(model: &dyn Model, config: &Config) -> bool {
             .all(|&(l, _)| model.within_local(l, model.sample_local(l)) && model.sample_local(l) == l)
 }
 
-/// Whether every single state of `part`, which has as many threads, is one of `whole`.
+/// Returns whether every single state of `part`, which has as many threads, is one of `whole`.
 fn is_part(model: &dyn Model, part: &Config, whole: &Config) -> bool {
     part.threads.size() == whole.threads.size() && part.surely_covers(whole, model)
 }

@@ -166,8 +166,8 @@ fn cutoffs() -> Vec<Case> {
     found
 }
 
-/// Whether a search contradicts what a certificate says about a cutoff; `None` if it cannot be
-/// asked.
+/// Returns whether a search contradicts what a certificate says about a cutoff; `None` if it cannot
+/// be asked.
 fn cutoff_contradicted(problem: &Problem, document: &Document) -> Option<bool> {
     let claim = document.cutoff.as_ref()?;
     let truth = found_cutoff(problem)?;
@@ -475,8 +475,8 @@ fn stated(loaded: &Loaded, document: &Document) -> Option<(Loaded, Problem)> {
     (document.cutoff.is_some() || problem.targets.len() == document.targets.len()).then_some((again, problem))
 }
 
-/// Whether a naive search with few threads contradicts what a certificate says; `None` if it cannot
-/// be asked.
+/// Returns whether a naive search with few threads contradicts what a certificate says; `None` if
+/// it cannot be asked.
 fn contradicted(problem: &Problem, document: &Document) -> Option<bool> {
     let most = match problem.bound {
         Bound::Threads(n) => n.min(FEW),
@@ -494,7 +494,7 @@ fn contradicted(problem: &Problem, document: &Document) -> Option<bool> {
     }))
 }
 
-/// Whether the same rules over the compiled model accept the evidence.
+/// Returns whether the same rules over the compiled model accept the evidence.
 fn stands_compiled(loaded: &Loaded, problem: &Problem, document: &Document) -> bool {
     let verdicts = translate(loaded, document, problem);
     let all: Option<Vec<(usize, &Verdict)>> =

@@ -169,7 +169,7 @@ const LISTING_2: &str = "decl s;
       P2: assert(s);
     end";
 
-/// Whether a search with at most two threads hits an assertion if `change` is made to what
+/// Returns whether a search with at most two threads hits an assertion if `change` is made to what
 /// statements are said to do; where several threads may go first, the one with the larger word does
 /// if `last`.
 fn hits_if(text: &str, last: bool, change: impl Fn(&str, &mut Footprint)) -> bool {

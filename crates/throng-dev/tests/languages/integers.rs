@@ -26,7 +26,8 @@ fn answer(text: &str, threads: Option<u32>, engine: Engine) -> (Status, Option<u
     (outcome.status(), outcome.trace().map(|trace| trace.threads()))
 }
 
-/// Whether the reader takes the program: some mix truth values and numbers in ways that it refuses.
+/// Returns whether the reader takes the program: some mix truth values and numbers in ways that it
+/// refuses.
 fn is_read(text: &str) -> bool {
     Input::from_text(text, Format::Bp).is_ok()
 }

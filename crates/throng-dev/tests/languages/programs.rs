@@ -315,7 +315,7 @@ fn run_into(jit: &Jit, target: &Target, question: &Question) -> Option<Trace> {
     None
 }
 
-/// Whether `part` is a single concrete configuration of `whole`.
+/// Returns whether `part` is a single concrete configuration of `whole`.
 fn is_member(jit: &Jit, part: &Config, whole: &Config) -> bool {
     let single = |l: Local| jit.members_local(l).len() == 1;
     jit.members_shared(part.shared).len() == 1

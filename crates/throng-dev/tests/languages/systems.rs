@@ -139,7 +139,7 @@ fn no_text_makes_a_reader_panic() {
     read_with_all(&format!("1 1\n0|{}", "0,".repeat(50_000)));
 }
 
-/// Whether `target` is covered by some configuration that at most `steps` steps of at most
+/// Returns whether `target` is covered by some configuration that at most `steps` steps of at most
 /// `threads` threads lead to.
 fn bounded(system: &System, target: &str, threads: u32, steps: usize) -> bool {
     let table = &system.table;

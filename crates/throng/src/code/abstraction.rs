@@ -67,7 +67,7 @@ impl Attempt {
         Ok(Attempt { loaded, offered, first, checks, found: Mutex::default() })
     }
 
-    /// Whether it can answer what is asked.
+    /// Returns whether it can answer what is asked.
     pub(super) fn applies(&self) -> bool {
         let asked = &self.loaded.query.program.asked;
         !asked.is_empty() && asked.iter().all(is_proved)
@@ -85,7 +85,7 @@ impl Attempt {
         }
     }
 
-    /// Whether everything that is asked was proved.
+    /// Returns whether everything that is asked was proved.
     fn run(&self, limits: &Limits) -> bool {
         let program = &*self.loaded.query.program;
         if let Ok(variables) = Variables::of(program) {
@@ -237,7 +237,7 @@ pub(super) fn assumed(program: &Program, document: Option<&Document>) -> Vec<Ass
     all.into_iter().filter(|a| a.0).map(|a| a.1).collect()
 }
 
-/// Whether some operation could overflow, if numbers are large enough.
+/// Returns whether some operation could overflow, if numbers are large enough.
 fn wraps(program: &Program) -> bool {
     fn some(e: &Expr) -> bool {
         match e {

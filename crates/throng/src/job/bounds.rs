@@ -121,7 +121,7 @@ pub(super) fn answer(
     Ok((Problem { targets, ..problem.clone() }, answer))
 }
 
-/// Whether what some tokens can do, more can.
+/// Returns whether what some tokens can do, more can.
 fn is_monotone(problem: &Problem) -> bool {
     problem.bound == Bound::Any
         && problem.model.traits().blocking.is_none()

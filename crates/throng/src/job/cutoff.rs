@@ -109,7 +109,7 @@ impl Job<'_> {
     }
 }
 
-/// Whether `karp-miller` does not take the model.
+/// Returns whether `karp-miller` does not take the model.
 pub(super) fn needs_prover(problem: &Problem) -> bool {
     problem.model.moves_bystanders() || problem.model.blocking().is_some()
 }
