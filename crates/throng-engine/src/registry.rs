@@ -28,7 +28,7 @@ use crate::views::Views;
 /// An engine that Throng ships.
 ///
 /// ```
-/// use throng::Engine;
+/// use throng_engine::Engine;
 /// assert_eq!("karp-miller".parse(), Ok(Engine::KarpMiller));
 /// assert!(Engine::ALL.iter().all(|engine| engine.name().parse() == Ok(*engine)));
 /// ```

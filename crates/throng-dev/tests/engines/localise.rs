@@ -89,7 +89,10 @@ fn proof(problem: &Problem) -> Vec<LocalProof> {
 #[test]
 fn wrappers_know_which_threads_have_ended() {
     let once = groups(2).replace("while * do", "if * then").replace("od end", "fi end");
-    let problem = problem(&once);
+    // Where a thread that has ended keeps its slot, it is in the configuration.
+    let reading = Reading { keep_ended: true, ..Reading::default() };
+    let input = Input::from_text_as(&once, Format::Bp, reading).expect("a program");
+    let problem = Job::new(&input).prepare().expect("a question").problem.clone();
     let two = Problem { bound: Bound::Threads(2), ..problem.clone() };
     let states = explore(&two, 1, &Limits::none().work(1 << 18), &Silent).expect("few").thread_states();
     let locals: BTreeSet<Local> = states.into_iter().map(|(_, l)| l).collect();
