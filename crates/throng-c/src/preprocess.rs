@@ -71,7 +71,9 @@ pub fn preprocess(path: &Path, text: Option<&Source>, options: &Options) -> Resu
     // A name that begins with a dash would be an option.
     let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
     match text {
-        None => command.arg(&name).stdin(Stdio::null()),
+        // Whatever the name ends in: a compiler takes other endings for other languages, or for
+        // files of the linker, of which it would leave nothing.
+        None => command.args(["-x", "c"]).arg(&name).stdin(Stdio::null()),
         Some(_) => {
             let folder = name.parent().unwrap_or(Path::new("."));
             command.arg("-iquote").arg(folder).args(["-x", "c", "-"]).stdin(Stdio::piped())

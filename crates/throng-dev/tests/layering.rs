@@ -252,7 +252,7 @@ fn names_of_nothing_fail() {
 }
 
 /// Memory that is mapped from files is the one thing that safe code cannot do.
-/// The checkers of proofs about sources: nobody else may say that such a proof was checked.
+/// The checkers of proofs about sources. No other code may say that such a proof was checked.
 const CHECKS_SOURCES: &[&str] = &[
     "throng-goto-check/src/abstraction/certificate.rs",
     "throng-goto-check/src/lock_order.rs",

@@ -144,8 +144,7 @@ fn another_tool_runs_beside_ours() {
     assert!(folder.read("throng-bench/values-cutoff.svg").contains("<svg"));
 }
 
-/// Whoever kills the benchmark need not look for what it had started: neither a run nor what that
-/// had started goes on.
+/// A benchmark that is killed stops its runs, and the processes that these have started.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_benchmark_that_is_killed_leaves_nothing_running() {

@@ -712,3 +712,17 @@ fn a_variable_that_no_file_defines_makes_no_run() {
     let ran = run(&["check", main.to_str().unwrap(), other.to_str().unwrap()]);
     assert_eq!(ran.status.code(), Some(0), "{}", out(&ran));
 }
+
+/// The format that is said counts, not how the name ends: a compiler leaves nothing of a file whose
+/// ending it does not know.
+#[test]
+fn c_under_another_name_is_read() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-named");
+    let path =
+        scratch.file("lock.txt", &fs::read_to_string(root().join("examples/c/spinlock-broken.c")).unwrap());
+    let ran = run(&["check", path.to_str().unwrap(), "--from", "c", "--entry", "worker"]);
+    assert!(ran.status.code() == Some(10) && out(&ran).starts_with("UNSAFE"), "{}{}", out(&ran), err(&ran));
+}

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::parts::{Part, questions, together};
 use super::{Answered, Posed, abstraction, deadlock, locksets};
 use crate::outcome::Outcome;
-use crate::report::plural;
 use throng_check::certify::{Certified, CertifiedAnswer, Fault};
 use throng_goto::Question;
 use throng_goto_check::abstraction::certificate as by_abstraction;
@@ -193,9 +192,7 @@ fn about(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Shown, Fault> {
     }
     let document = by_abstraction::read(bytes)?;
     let checked = by_abstraction::check(query, &document, limits)?;
-    let facts = plural(checked.facts as u64, "fact");
-    let predicates = plural(checked.predicates as u64, "predicate");
-    let kind = format!("predicate abstraction with {predicates} and {facts}{limited}");
+    let kind = format!("predicate abstraction{limited}");
     let size = checked.predicates + checked.facts;
     let answer = |name: &String| CertifiedAnswer::safe(name.clone(), kind.clone(), size);
     Ok(Shown {
