@@ -722,7 +722,7 @@ fn c_under_another_name_is_read() {
     }
     let scratch = Scratch::new("c-named");
     let path =
-        scratch.file("lock.txt", &fs::read_to_string(root().join("examples/c/spinlock-broken.c")).unwrap());
+        scratch.file("lock.txt", fs::read_to_string(root().join("examples/c/spinlock-broken.c")).unwrap());
     let ran = run(&["check", path.to_str().unwrap(), "--from", "c", "--entry", "worker"]);
     assert!(ran.status.code() == Some(10) && out(&ran).starts_with("UNSAFE"), "{}{}", out(&ran), err(&ran));
 }
