@@ -1,0 +1,3 @@
+//! C as text: the parser, and the tree that it makes.
+
+pub mod ast;
