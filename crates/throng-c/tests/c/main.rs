@@ -3,6 +3,7 @@
 
 mod compiled;
 mod corpus;
+mod fidelity;
 mod generated;
 mod mutants;
 mod programs;
