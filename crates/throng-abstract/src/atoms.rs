@@ -72,6 +72,6 @@ fn inner(e: &Expr, types: &dyn Fn(u32) -> Int, add: &mut impl FnMut(Expr)) {
             inner(b, types, add);
         }
         Expr::Cast(e, _) => inner(e, types, add),
-        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => {}
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {}
     }
 }

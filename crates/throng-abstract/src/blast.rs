@@ -3,7 +3,7 @@
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use throng_goto::program::{BinOp, Expr, Int, Undefined};
+use throng_goto::program::{BinOp, Expr, Int, Leaf, Undefined};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -107,7 +107,7 @@ impl<'a> Encoder<'a> {
                 let (a, b) = (self.value(a), self.value(b));
                 self.binary(*op, &a, &b, *at)
             }
-            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => self.variable(u32::MAX),
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => self.variable(u32::MAX),
         };
         self.known.insert(e.clone(), v.clone());
         v
@@ -397,7 +397,10 @@ impl<'a> Encoder<'a> {
 /// Returns the value of an expression over these variables; `None` where C leaves it open or a
 /// variable is not known.
 pub fn eval(e: &Expr, values: &FxHashMap<u32, i64>) -> Option<i64> {
-    let leaf = |id: Option<u32>| id.and_then(|id| values.get(&id).copied()).ok_or(Undefined);
+    let leaf = |of: Leaf| match of {
+        Leaf::Register(id) => values.get(&id).copied().ok_or(Undefined),
+        Leaf::SelfId | Leaf::Local(_) => Err(Undefined),
+    };
     e.value(&leaf, &|| ()).ok()
 }
 

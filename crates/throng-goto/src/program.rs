@@ -213,6 +213,20 @@ pub enum Expr {
     Bin(BinOp, Box<Expr>, Box<Expr>, Int),
     /// The number of the running thread.
     SelfId,
+    /// The address of a variable in memory of the running function, by its number in
+    /// [`Template::locals`].
+    Local(u32),
+}
+
+/// What the value of an expression depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leaf {
+    /// A private variable.
+    Register(Reg),
+    /// The number of the running thread.
+    SelfId,
+    /// The address of a variable in memory of the running function.
+    Local(u32),
 }
 
 impl Expr {
@@ -245,18 +259,18 @@ impl Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
     }
 
-    /// Returns the value, given those of registers and of the number of the thread (`None`). Calls
-    /// `overflow` for each signed operation that overflows. This and [`BinOp::apply`] are the only
+    /// Returns the value, given those of the leaves. Calls `overflow` for each signed operation that overflows. This and [`BinOp::apply`] are the only
     /// definition of what operators do.
     pub fn value<S: From<Undefined>>(
         &self,
-        leaf: &dyn Fn(Option<Reg>) -> Result<i64, S>,
+        leaf: &dyn Fn(Leaf) -> Result<i64, S>,
         overflow: &dyn Fn(),
     ) -> Result<i64, S> {
         Ok(match self {
             Expr::Const(v) => *v,
-            Expr::Reg(r) => leaf(Some(*r))?,
-            Expr::SelfId => leaf(None)?,
+            Expr::Reg(r) => leaf(Leaf::Register(*r))?,
+            Expr::SelfId => leaf(Leaf::SelfId)?,
+            Expr::Local(k) => leaf(Leaf::Local(*k))?,
             Expr::Cast(e, to) => to.wrap(e.value(leaf, overflow)?),
             Expr::Bin(op, a, b, at) => {
                 let (a, b) = (a.value(leaf, overflow)?, b.value(leaf, overflow)?);
@@ -277,7 +291,15 @@ impl Expr {
                 a.registers(f);
                 b.registers(f);
             }
-            Expr::Const(_) | Expr::SelfId => {}
+            Expr::Const(_) | Expr::SelfId | Expr::Local(_) => {}
+        }
+    }
+
+    /// The value, if it is a constant.
+    pub fn constant(&self) -> Option<i64> {
+        match self {
+            Expr::Const(v) => Some(*v),
+            _ => None,
         }
     }
 
@@ -290,7 +312,7 @@ impl Expr {
                 a.constants(f);
                 b.constants(f);
             }
-            Expr::Reg(_) | Expr::SelfId => {}
+            Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {}
         }
     }
 }
@@ -324,11 +346,11 @@ pub enum Instr {
     Alloc(Reg, Expr),
     /// Frees what was allocated.
     Free(Expr),
-    /// The lifetime of a local variable in memory begins: its address and size. It has no value
-    /// yet.
-    Begins(i64, u32),
+    /// The lifetime of a local variable in memory begins: its address, which is a constant or an
+    /// [`Expr::Local`], and its size. It has no value yet.
+    Begins(Expr, u32),
     /// The lifetimes of local variables in memory end: their addresses and sizes.
-    Ends(Vec<(i64, u32)>),
+    Ends(Vec<(Expr, u32)>),
     /// Addresses are used in a way that C defines only sometimes.
     Pointer(PointerUse),
     /// A property is violated.
@@ -343,6 +365,29 @@ pub enum Instr {
     Halt,
     /// The thread ends with this result.
     End(Expr),
+    /// Calls the function with the code of a template. The arguments become its first registers,
+    /// converted to their types; the register receives the result.
+    Call {
+        /// The template.
+        function: usize,
+        /// One for each of its parameters.
+        arguments: Vec<Expr>,
+        /// Where the result goes, if it is used.
+        result: Option<Reg>,
+    },
+    /// Calls the function that a pointer points to, which has to take as many arguments of these
+    /// sizes.
+    CallPointer {
+        /// The pointer.
+        address: Expr,
+        /// The arguments and their types.
+        arguments: Vec<(Expr, Int)>,
+        /// Where the result goes, if it is used.
+        result: Option<Reg>,
+    },
+    /// The function returns, with this result if it has one. The thread ends if nothing has called
+    /// the function.
+    Return(Option<Expr>),
 }
 
 /// A use of addresses that C defines only sometimes.
@@ -425,7 +470,31 @@ pub struct Origin {
     pub span: (usize, usize),
 }
 
-/// The code of threads that start in one function.
+/// An instruction, by its template and its place there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Point {
+    /// The template.
+    pub template: u32,
+    /// The place in its code.
+    pub pc: u32,
+}
+
+/// A variable in memory of a function: every call of the function has its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Local {
+    /// Its name in C.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u32,
+    /// Its place in private memory is a multiple of this.
+    pub align: u32,
+    /// The type to show it with: (offset, type, suffix of the name).
+    pub parts: Vec<(u32, Int, String)>,
+    /// Whether its address is used as a value, so that other threads may come to know it.
+    pub addressed: bool,
+}
+
+/// The code of one function, and of the threads that start in it.
 #[derive(Clone, Debug, Default)]
 pub struct Template {
     /// The function.
@@ -446,6 +515,10 @@ pub struct Template {
     pub shown: Vec<Option<String>>,
     /// How many arguments there are.
     pub arguments: usize,
+    /// Its number in [`Program::functions`], if pointers may point to it.
+    pub pointer: Option<u32>,
+    /// Its variables in memory that have no place of their own.
+    pub locals: Vec<Local>,
     /// Bytes of private memory.
     pub frame: u32,
     /// Whether at most one thread ever runs it.
@@ -533,7 +606,7 @@ impl Default for Start {
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// The functions that threads run.
+    /// The functions that threads start in, and those that are called.
     pub templates: Vec<Template>,
     /// Shared objects; number 1 is the first.
     pub objects: Vec<Object>,
@@ -630,10 +703,20 @@ impl Program {
         &self.origins[self.templates[template].origins[pc] as usize]
     }
 
+    /// Where an instruction comes from.
+    pub fn origin_at(&self, at: Point) -> &Origin {
+        self.origin(at.template as usize, at.pc as usize)
+    }
+
+    /// The instruction at a point.
+    pub fn instruction_at(&self, at: Point) -> &Instr {
+        &self.templates[at.template as usize].code[at.pc as usize]
+    }
+
     /// Completes the program: liveness, visibility, interesting values.
     pub fn finish(&mut self) {
         let ends = |i: &Instr| match i {
-            Instr::Ends(list) => list.iter().map(|l| object_of(l.0)).collect(),
+            Instr::Ends(list) => list.iter().filter_map(|l| l.0.constant()).map(object_of).collect(),
             _ => Vec::new(),
         };
         self.scoped = self.templates.iter().flat_map(|t| &t.code).flat_map(ends).collect();
@@ -707,12 +790,19 @@ impl Program {
                     | Instr::Join(e, _)
                     | Instr::Alloc(_, e)
                     | Instr::Free(e)
-                    | Instr::End(e) => rest(e, &mut escapes),
+                    | Instr::End(e)
+                    | Instr::Return(Some(e)) => rest(e, &mut escapes),
                     Instr::Store(a, v, _) => {
                         rest(a, &mut escapes);
                         rest(v, &mut escapes);
                     }
-                    Instr::Spawn(_, args, _) => args.iter().for_each(|e| rest(e, &mut escapes)),
+                    Instr::Spawn(_, args, _) | Instr::Call { arguments: args, .. } => {
+                        args.iter().for_each(|e| rest(e, &mut escapes));
+                    }
+                    Instr::CallPointer { address, arguments, .. } => {
+                        rest(address, &mut escapes);
+                        arguments.iter().for_each(|(e, _)| rest(e, &mut escapes));
+                    }
                     _ => {}
                 }
             }
@@ -773,12 +863,19 @@ pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
         | Instr::Free(e)
         | Instr::Acquire(e)
         | Instr::Release(e)
-        | Instr::End(e) => e.registers(f),
+        | Instr::End(e)
+        | Instr::Return(Some(e)) => e.registers(f),
         Instr::Store(a, e, _) => {
             a.registers(f);
             e.registers(f);
         }
-        Instr::Spawn(_, args, _) => args.iter().for_each(|e| e.registers(f)),
+        Instr::Spawn(_, args, _) | Instr::Call { arguments: args, .. } => {
+            args.iter().for_each(|e| e.registers(f));
+        }
+        Instr::CallPointer { address, arguments, .. } => {
+            address.registers(f);
+            arguments.iter().for_each(|(e, _)| e.registers(f));
+        }
         Instr::Pointer(using) => using.operands(&mut |e| e.registers(f)),
         _ => {}
     }
@@ -793,6 +890,7 @@ pub fn writes(i: &Instr) -> Option<Reg> {
         | Instr::Spawn(_, _, r)
         | Instr::Join(_, r)
         | Instr::Alloc(r, _) => Some(*r),
+        Instr::Call { result, .. } | Instr::CallPointer { result, .. } => *result,
         _ => None,
     }
 }
@@ -804,7 +902,7 @@ pub fn next(code: &[Instr], pc: usize) -> Vec<usize> {
         Instr::Branch(_, a, b) => vec![*a, *b],
         Instr::Jump(a) => vec![*a],
         Instr::Fail(what, _) if *what != Violation::Locks => Vec::new(),
-        Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
+        Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) | Instr::Return(_) => Vec::new(),
         _ => vec![pc + 1],
     }
 }

@@ -178,7 +178,7 @@ impl Plain<'_> {
         match e {
             Expr::Const(v) => (0..WIDTH).map(|i| self.bit(v >> i & 1 == 1)).collect(),
             Expr::Reg(id) => variable(self, *id),
-            Expr::SelfId => (0..WIDTH).map(|_| self.fresh()).collect(),
+            Expr::SelfId | Expr::Local(_) => (0..WIDTH).map(|_| self.fresh()).collect(),
             Expr::Cast(e, to) => {
                 let word = self.encode(e, variable);
                 self.wrap(word, *to)
@@ -392,7 +392,7 @@ mod tests {
     use super::super::graph::To;
     use super::super::variables::{INPUT, Variables};
     use super::*;
-    use throng_goto::program::Undefined;
+    use throng_goto::program::{Leaf, Undefined};
 
     /// Every operator at every type: the second encoder says that a value is the only one, and that
     /// is the evaluator's.
@@ -423,7 +423,10 @@ mod tests {
             let (x, y) = (Expr::Reg(INPUT), Expr::Reg(INPUT + 1));
             let e = Expr::Bin(op, Box::new(x.clone()), Box::new(y.clone()), at);
             let values = FxHashMap::from_iter([(INPUT, a), (INPUT + 1, b)]);
-            let leaf = |id: Option<u32>| id.and_then(|id| values.get(&id).copied()).ok_or(Undefined);
+            let leaf = |of: Leaf| match of {
+                Leaf::Register(id) => values.get(&id).copied().ok_or(Undefined),
+                Leaf::SelfId | Leaf::Local(_) => Err(Undefined),
+            };
             let Ok(expected) = e.value(&leaf, &|| ()) else { continue };
             let same = |op, e: &Expr, v| {
                 Expr::Bin(op, Box::new(e.clone()), Box::new(Expr::Const(v)), Int::new(8, true))

@@ -91,7 +91,7 @@ pub fn rename(e: &Expr, to: &dyn Fn(u32) -> u32) -> Expr {
         Expr::Reg(r) => Expr::Reg(to(*r)),
         Expr::Cast(e, ty) => Expr::Cast(Box::new(rename(e, to)), *ty),
         Expr::Bin(op, a, b, at) => Expr::Bin(*op, Box::new(rename(a, to)), Box::new(rename(b, to)), *at),
-        Expr::Const(_) | Expr::SelfId => e.clone(),
+        Expr::Const(_) | Expr::SelfId | Expr::Local(_) => e.clone(),
     }
 }
 
@@ -122,5 +122,6 @@ pub fn text(e: &Expr, name: &dyn Fn(u32) -> String) -> String {
         }
         Expr::Bin(op, a, b, _) => format!("{} {} {}", show(a), op.symbol(), show(b)),
         Expr::SelfId => "self".into(),
+        Expr::Local(k) => format!("&local{k}"),
     }
 }

@@ -1,6 +1,6 @@
 //! Expressions made smaller. The graph is built with these rules, so they are trusted.
 
-use throng_goto::program::{BinOp, Expr, INT, Int};
+use throng_goto::program::{BinOp, Expr, INT, Int, PTR};
 
 /// The type whose values an expression can have; `None` for constants, which have whatever type
 /// fits.
@@ -16,6 +16,7 @@ pub fn type_of(e: &Expr, types: &dyn Fn(u32) -> Int) -> Option<Int> {
         Expr::Bin(BinOp::Shr, a, _, at) => fits(a, *at, types).then_some(*at).or(Some(Int::new(8, true))),
         Expr::Bin(.., at) => Some(*at),
         Expr::SelfId => Some(INT),
+        Expr::Local(_) => Some(PTR),
     }
 }
 
@@ -44,7 +45,7 @@ pub fn substitute(e: &Expr, with: &dyn Fn(u32) -> Option<Expr>, types: &dyn Fn(u
         Expr::Bin(op, a, b, at) => {
             binary(*op, substitute(a, with, types), substitute(b, with, types), *at, types)
         }
-        Expr::Const(_) | Expr::SelfId => e.clone(),
+        Expr::Const(_) | Expr::SelfId | Expr::Local(_) => e.clone(),
     }
 }
 
@@ -188,7 +189,7 @@ pub fn size(e: &Expr) -> usize {
     match e {
         Expr::Cast(e, _) => 1 + size(e),
         Expr::Bin(_, a, b, _) => 1 + size(a) + size(b),
-        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => 1,
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => 1,
     }
 }
 
@@ -208,7 +209,7 @@ pub fn partial(e: &Expr, f: &mut dyn FnMut(&Expr, Option<u8>)) {
                 _ => {}
             }
         }
-        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => {}
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {}
     }
 }
 

@@ -278,7 +278,7 @@ impl Variables {
             },
             Expr::Cast(e, to) => Expr::cast(self.fold(template, e), *to),
             Expr::Bin(op, a, b, at) => Expr::bin(*op, self.fold(template, a), self.fold(template, b), *at),
-            Expr::Const(_) | Expr::SelfId => e.clone(),
+            Expr::Const(_) | Expr::SelfId | Expr::Local(_) => e.clone(),
         }
     }
 }

@@ -129,7 +129,7 @@ fn constant(e: &Expr, known: &[(Reg, i64)]) -> Option<i64> {
         Expr::Reg(r) => known.iter().find(|k| k.0 == *r)?.1,
         Expr::Cast(e, to) => to.wrap(constant(e, known)?),
         Expr::Bin(op, a, b, at) => op.apply(constant(a, known)?, constant(b, known)?, *at)?,
-        Expr::SelfId => return None,
+        Expr::SelfId | Expr::Local(_) => return None,
     })
 }
 

@@ -247,7 +247,7 @@ fn wraps(program: &Program) -> bool {
                 open || some(a) || some(b)
             }
             Expr::Cast(e, _) => some(e),
-            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => false,
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => false,
         }
     }
     program.templates.iter().flat_map(|t| &t.code).any(|i| match i {

@@ -201,8 +201,15 @@ impl Builder<'_> {
                 }
                 self.open(path, v.register(template, *r));
             }
-            Instr::Begins(a, size) => self.begins(path, template, *a, *size),
-            Instr::Ends(list) => path.ended.extend(list.iter().map(|l| program::object_of(l.0))),
+            Instr::Begins(a, size) => {
+                if let Some(a) = a.constant() {
+                    self.begins(path, template, a, *size);
+                }
+            }
+            Instr::Ends(list) => {
+                let gone = list.iter().filter_map(|l| l.0.constant());
+                path.ended.extend(gone.map(program::object_of));
+            }
             Instr::Pointer(using) => return Ok(self.pointer(from, path, using)),
             Instr::Fail(Violation::Locks, _) | Instr::Acquire(_) | Instr::Release(_) => {}
             Instr::Fail(..)
@@ -210,7 +217,10 @@ impl Builder<'_> {
             | Instr::Free(_)
             | Instr::Unmodelled(_)
             | Instr::Halt
-            | Instr::End(_) => {
+            | Instr::End(_)
+            | Instr::Return(_)
+            | Instr::Call { .. }
+            | Instr::CallPointer { .. } => {
                 self.last(from, path, i);
                 return Ok(false);
             }
@@ -228,6 +238,9 @@ impl Builder<'_> {
             }
             Instr::Alloc(..) | Instr::Free(_) => {
                 self.undefined(from, path.clone(), "memory is allocated, which is not abstracted");
+            }
+            Instr::Call { .. } | Instr::CallPointer { .. } => {
+                self.undefined(from, path.clone(), "a function is called, which is not abstracted");
             }
             Instr::Unmodelled(why) => self.undefined(from, path.clone(), why),
             _ => self.add(from, path.clone(), To::End),
@@ -602,7 +615,7 @@ fn own(e: &Expr, register: u32) -> Expr {
         Expr::Bin(op, a, b, at) => {
             Expr::Bin(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at)
         }
-        Expr::Const(_) | Expr::Reg(_) => e.clone(),
+        Expr::Const(_) | Expr::Reg(_) | Expr::Local(_) => e.clone(),
     }
 }
 
