@@ -17,6 +17,10 @@ impl Program {
                 format!("({} {} {})", self.show(t, a), op.symbol(), self.show(t, b))
             }
             Expr::SelfId => "self".into(),
+            Expr::Float(op, a, b, at) => {
+                format!("({} {} {} as {})", self.show(t, a), op.symbol(), self.show(t, b), at.name())
+            }
+            Expr::Convert(e, conversion) => format!("{}({})", conversion.name(), self.show(t, e)),
         }
     }
 
