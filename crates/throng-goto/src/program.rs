@@ -11,10 +11,14 @@ mod names;
 mod print;
 
 use std::collections::HashMap;
+use std::fmt;
 
 use analysis::{addresses, interesting, live, representatives};
 
+use crate::floating::{is_open_nan, truncates_open_nan};
+
 pub use crate::doubt::Doubt;
+pub use crate::floating::{Conversion, FloatOp, Width};
 pub use analysis::Holders;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
@@ -196,9 +200,26 @@ impl BinOp {
     }
 }
 
-/// C leaves the value of an expression open: division by zero, or a shift that is too far.
+/// Why the value of an expression is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Undefined;
+pub enum Undefined {
+    /// Division by zero, or a shift that is too far.
+    Operator,
+    /// A floating-point number becomes an integer that it does not fit into.
+    Conversion,
+    /// The bits of a NaN that was computed are used as an integer.
+    NotANumber,
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Undefined::Operator => "division by zero, or a shift that is too far",
+            Undefined::Conversion => "a floating-point number does not fit into the integer it becomes",
+            Undefined::NotANumber => "the bits of a NaN are used as an integer, and C does not say which",
+        })
+    }
+}
 
 /// A private computation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -216,6 +237,10 @@ pub enum Expr {
     /// The address of a variable in memory of the running function, by its number in
     /// [`Template::locals`].
     Local(u32),
+    /// An operator on floating-point numbers of a format.
+    Float(FloatOp, Box<Expr>, Box<Expr>, Width),
+    /// A conversion from or to a floating-point number.
+    Convert(Box<Expr>, Conversion),
 }
 
 /// What the value of an expression depends on.
@@ -235,7 +260,8 @@ impl Expr {
         match (&a, &b) {
             (Expr::Const(x), Expr::Const(y)) => {
                 let overflows = op != BinOp::Shl && op.overflows(*x, *y, at);
-                if let Some(v) = op.apply(*x, *y, at).filter(|_| !overflows) {
+                let exact = !overflows && !is_open_nan(*x) && !is_open_nan(*y);
+                if let Some(v) = op.apply(*x, *y, at).filter(|_| exact) {
                     return Expr::Const(v);
                 }
             }
@@ -250,8 +276,32 @@ impl Expr {
         match e {
             Expr::Const(v) => Expr::Const(to.wrap(v)),
             Expr::Bin(op, ..) if op.compares() => e,
+            Expr::Float(op, ..) if op.compares() => e,
             e => Expr::Cast(Box::new(e), to),
         }
+    }
+
+    /// An operator on floating-point numbers, computed at once where that is possible. A NaN
+    /// without exact bits is not a constant.
+    pub fn float(op: FloatOp, a: Expr, b: Expr, at: Width) -> Expr {
+        if let (Expr::Const(x), Expr::Const(y)) = (&a, &b) {
+            let v = op.apply(*x, *y, at);
+            if op.compares() || !is_open_nan(v) {
+                return Expr::Const(v);
+            }
+        }
+        Expr::Float(op, Box::new(a), Box::new(b), at)
+    }
+
+    /// A conversion from or to a floating-point number, computed at once where that is possible.
+    pub fn convert(e: Expr, conversion: Conversion) -> Expr {
+        if let Expr::Const(v) = e
+            && let Ok(v) = conversion.apply(v)
+            && !is_open_nan(v)
+        {
+            return Expr::Const(v);
+        }
+        Expr::Convert(Box::new(e), conversion)
     }
 
     /// Returns whether it is 0.
@@ -259,8 +309,8 @@ impl Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
     }
 
-    /// Returns the value, given those of the leaves. Calls `overflow` for each signed operation that overflows. This and [`BinOp::apply`] are the only
-    /// definition of what operators do.
+    /// Returns the value, given those of the leaves. Calls `overflow` for each signed operation that overflows. This, [`BinOp::apply`],
+    /// [`FloatOp::apply`] and [`Conversion::apply`] are the only definition of what operators do.
     pub fn value<S: From<Undefined>>(
         &self,
         leaf: &dyn Fn(Leaf) -> Result<i64, S>,
@@ -271,14 +321,25 @@ impl Expr {
             Expr::Reg(r) => leaf(Leaf::Register(*r))?,
             Expr::SelfId => leaf(Leaf::SelfId)?,
             Expr::Local(k) => leaf(Leaf::Local(*k))?,
-            Expr::Cast(e, to) => to.wrap(e.value(leaf, overflow)?),
+            Expr::Cast(e, to) => {
+                let v = e.value(leaf, overflow)?;
+                if truncates_open_nan(v, *to) {
+                    return Err(Undefined::NotANumber.into());
+                }
+                to.wrap(v)
+            }
             Expr::Bin(op, a, b, at) => {
                 let (a, b) = (a.value(leaf, overflow)?, b.value(leaf, overflow)?);
+                if is_open_nan(a) || is_open_nan(b) {
+                    return Err(Undefined::NotANumber.into());
+                }
                 if op.overflows(a, b, *at) {
                     overflow();
                 }
-                op.apply(a, b, *at).ok_or(Undefined)?
+                op.apply(a, b, *at).ok_or(Undefined::Operator)?
             }
+            Expr::Float(op, a, b, at) => op.apply(a.value(leaf, overflow)?, b.value(leaf, overflow)?, *at),
+            Expr::Convert(e, conversion) => conversion.apply(e.value(leaf, overflow)?)?,
         })
     }
 
@@ -286,8 +347,8 @@ impl Expr {
     pub fn registers(&self, f: &mut impl FnMut(Reg)) {
         match self {
             Expr::Reg(r) => f(*r),
-            Expr::Cast(e, _) => e.registers(f),
-            Expr::Bin(_, a, b, _) => {
+            Expr::Cast(e, _) | Expr::Convert(e, _) => e.registers(f),
+            Expr::Bin(_, a, b, _) | Expr::Float(_, a, b, _) => {
                 a.registers(f);
                 b.registers(f);
             }
@@ -307,8 +368,8 @@ impl Expr {
     pub fn constants(&self, f: &mut impl FnMut(i64)) {
         match self {
             Expr::Const(v) => f(*v),
-            Expr::Cast(e, _) => e.constants(f),
-            Expr::Bin(_, a, b, _) => {
+            Expr::Cast(e, _) | Expr::Convert(e, _) => e.constants(f),
+            Expr::Bin(_, a, b, _) | Expr::Float(_, a, b, _) => {
                 a.constants(f);
                 b.constants(f);
             }

@@ -239,6 +239,8 @@ impl Run {
 enum Stop {
     /// A register is open and has to be chosen first.
     Open(Reg),
+    /// The value of an expression is open.
+    Value(Undefined),
     /// C leaves open what happens, or we do.
     Undefined(String),
     /// A property is violated.
@@ -246,8 +248,8 @@ enum Stop {
 }
 
 impl From<Undefined> for Stop {
-    fn from(_: Undefined) -> Stop {
-        Stop::Undefined("division by zero, or a shift that is too far".into())
+    fn from(why: Undefined) -> Stop {
+        Stop::Value(why)
     }
 }
 
@@ -374,12 +376,17 @@ impl<'a> Stepper<'a> {
                     }
                     return self.finish(run, After::Failed(what, why));
                 }
-                Err(Stop::Undefined(why)) => {
-                    self.missing(format!("line {}: {why}", program.origin_at(here).line));
-                    return self.block(run);
-                }
+                Err(Stop::Value(why)) => return self.undefined(run, here, &why.to_string()),
+                Err(Stop::Undefined(why)) => return self.undefined(run, here, &why),
             }
         }
+    }
+
+    /// The thread does not execute its next instruction, because what that does is open.
+    fn undefined(&mut self, run: Run, at: Point, why: &str) {
+        let line = self.program.origin_at(at).line;
+        self.missing(format!("line {line}: {why}"));
+        self.block(run);
     }
 
     /// Returns whether another thread could tell when this instruction is executed.
@@ -620,7 +627,9 @@ impl<'a> Stepper<'a> {
     fn value(&self, e: &Expr, run: &Run) -> Result<i64, Stop> {
         let strict = self.program.asked.contains(&Violation::Overflow);
         let v = eval(e, &run.registers, self.thread.id, &self.overflowed).map_err(|stop| match stop {
-            Stop::Undefined(why) if strict => Stop::Violated(Violation::Overflow, why),
+            Stop::Value(why @ Undefined::Operator) if strict => {
+                Stop::Violated(Violation::Overflow, why.to_string())
+            }
             stop => stop,
         })?;
         match strict && self.overflowed.get() {
@@ -655,6 +664,9 @@ impl<'a> Stepper<'a> {
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_));
         let bytes = self.bytes(run, a, at.size, named)?.to_vec();
+        if self.cuts_open_nan(run, a, at.size) {
+            return Err(Stop::Value(Undefined::NotANumber));
+        }
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
         let number = at.size < 8 || at.signed;

@@ -18,6 +18,10 @@ impl Program {
             }
             Expr::SelfId => "self".into(),
             Expr::Local(k) => format!("&{}", local_name(t, *k)),
+            Expr::Float(op, a, b, at) => {
+                format!("({} {} {} as {})", self.show(t, a), op.symbol(), self.show(t, b), at.name())
+            }
+            Expr::Convert(e, conversion) => format!("{}({})", conversion.name(), self.show(t, e)),
         }
     }
 

@@ -246,7 +246,8 @@ fn wraps(program: &Program) -> bool {
                     at.signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl | BinOp::Div);
                 open || some(a) || some(b)
             }
-            Expr::Cast(e, _) => some(e),
+            Expr::Float(_, a, b, _) => some(a) || some(b),
+            Expr::Cast(e, _) | Expr::Convert(e, _) => some(e),
             Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => false,
         }
     }

@@ -6,7 +6,7 @@ use throng_goto::program::{
 };
 
 use super::super::elements::object_of;
-use super::super::simplify::{binary, cast, fits, negate, partial, substitute};
+use super::super::simplify::{binary, cast, fits, negate, opaque, partial, substitute};
 use super::super::variables::{INPUT, Variables};
 use super::{Edge, Place, Reading, To, copied};
 
@@ -403,17 +403,13 @@ impl Builder<'_> {
             Some(values.get(&id).cloned().unwrap_or(Expr::Reg(id)))
         };
         let e = substitute(&e, &with, &types);
-        let mut conditions = Vec::new();
-        partial(&e, &mut |operand, limit| {
-            let wide = Int::new(8, true);
-            conditions.push(match limit {
-                None => binary(BinOp::Eq, operand.clone(), Expr::Const(0), wide, &types),
-                Some(bits) => {
-                    let last = Expr::Const(i64::from(bits) - 1);
-                    binary(BinOp::Lt, last, operand.clone(), Int::new(8, false), &types)
-                }
-            });
-        });
+        let mut operands = Vec::new();
+        let mut fresh = |ty: Int| {
+            path.inputs.push(ty);
+            Expr::Reg(INPUT + path.inputs.len() as u32 - 1)
+        };
+        let e = opaque(e, &mut fresh, &mut |operand| operands.push(operand));
+        let conditions = self.open_conditions(path, operands.iter().chain([&e]));
         for bad in conditions {
             let mut failing = path.clone();
             if assume(&mut failing, bad.clone()) {
@@ -422,6 +418,25 @@ impl Builder<'_> {
             assume(path, negate(bad));
         }
         e
+    }
+
+    /// Returns when C leaves the values of expressions open.
+    fn open_conditions<'e>(&self, path: &Path, list: impl Iterator<Item = &'e Expr>) -> Vec<Expr> {
+        let types = |id| type_in(self.variables, &path.inputs, id);
+        let mut conditions = Vec::new();
+        list.for_each(|e| {
+            partial(e, &mut |operand, limit| {
+                let wide = Int::new(8, true);
+                conditions.push(match limit {
+                    None => binary(BinOp::Eq, operand.clone(), Expr::Const(0), wide, &types),
+                    Some(bits) => {
+                        let last = Expr::Const(i64::from(bits) - 1);
+                        binary(BinOp::Lt, last, operand.clone(), Int::new(8, false), &types)
+                    }
+                });
+            })
+        });
+        conditions
     }
 
     /// Makes an access to the variable at an address, for each that it may be.
@@ -615,6 +630,10 @@ fn own(e: &Expr, register: u32) -> Expr {
         Expr::Bin(op, a, b, at) => {
             Expr::Bin(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at)
         }
+        Expr::Float(op, a, b, at) => {
+            Expr::Float(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at)
+        }
+        Expr::Convert(e, conversion) => Expr::Convert(Box::new(own(e, register)), *conversion),
         Expr::Const(_) | Expr::Reg(_) | Expr::Local(_) => e.clone(),
     }
 }
