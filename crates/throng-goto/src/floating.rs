@@ -210,7 +210,7 @@ fn to_int(number: f64, to: Int) -> Option<i64> {
     };
     let whole = number.trunc();
     let fits = whole >= least && whole < beyond;
-    fits.then(|| if to.signed { whole as i64 } else { whole as u64 as i64 })
+    fits.then_some(if to.signed { whole as i64 } else { whole as u64 as i64 })
 }
 
 /// Returns whether the bits of a NaN that an operation computed are a value, or a half of it: as a
