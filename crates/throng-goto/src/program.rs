@@ -9,6 +9,7 @@ mod analysis;
 mod calls;
 mod created;
 mod flow;
+mod inline;
 mod names;
 mod print;
 
@@ -17,9 +18,12 @@ use std::collections::HashMap;
 use analysis::{interesting, live, representatives};
 use flow::addresses;
 
+use crate::step::OPEN;
+
 pub use crate::doubt::Doubt;
 pub use flow::Holders;
 pub(crate) use flow::local_key;
+pub use inline::Budget;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
 /// `truth`.
@@ -284,6 +288,25 @@ impl Expr {
                 op.apply(a, b, *at).ok_or(Undefined)?
             }
         })
+    }
+
+    /// Returns the expression with leaves replaced. What comes to be constant is computed.
+    pub fn replaced(&self, leaf: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+        let computed = |old: &Expr, new: &Expr| old.constant().is_none() && new.constant().is_some();
+        match self {
+            Expr::Cast(e, to) => {
+                let new = e.replaced(leaf);
+                if computed(e, &new) { Expr::cast(new, *to) } else { Expr::Cast(Box::new(new), *to) }
+            }
+            Expr::Bin(op, a, b, at) => {
+                let (x, y) = (a.replaced(leaf), b.replaced(leaf));
+                match computed(a, &x) || computed(b, &y) {
+                    true => Expr::bin(*op, x, y, *at),
+                    false => Expr::Bin(*op, Box::new(x), Box::new(y), *at),
+                }
+            }
+            e => leaf(e).unwrap_or_else(|| e.clone()),
+        }
     }
 
     /// Calls `f` on every register in it.
@@ -638,6 +661,14 @@ pub struct Object {
     pub leaves: bool,
     /// Whether it is declared `extern` and defined nowhere: its value is open.
     pub external: bool,
+}
+
+impl Object {
+    /// Returns whether it is a local variable of a function: only who has its address can know what
+    /// is in it.
+    fn is_local(&self) -> bool {
+        !self.global && self.init.first() == Some(&OPEN)
+    }
 }
 
 /// A variable in the private memory of threads.

@@ -310,7 +310,7 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
     for (&r, &v) in t.live[thread.pc as usize].iter().zip(&thread.registers) {
         registers[r as usize] = v;
     }
-    let first = Run {
+    let mut first = Run {
         memory: memory.clone(),
         template: thread.template as usize,
         pc: thread.pc as usize,
@@ -331,12 +331,16 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
         program,
         thread,
         steps: Steps::default(),
-        work: vec![first],
+        work: Vec::new(),
         chosen: FxHashSet::default(),
         overflowed: Cell::new(false),
         races: program.asked.contains(&Violation::Race),
         details,
     };
+    if thread.pc == 0 && thread.frames.is_empty() && thread.slots.is_empty() {
+        stepper.enter_function(&mut first);
+    }
+    stepper.work.push(first);
     while let Some(run) = stepper.work.pop() {
         if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
             stepper.missing("a step can go more than 4096 ways");
@@ -728,7 +732,7 @@ impl<'a> Stepper<'a> {
     /// Reads memory. `Ok(false)`: this way goes on with each value that we try.
     fn load(&mut self, run: &mut Run, r: Reg, address: &Expr, at: Int) -> Result<bool, Stop> {
         let a = self.value(address, run)?;
-        let named = matches!(address, Expr::Const(_));
+        let named = matches!(address, Expr::Const(_) | Expr::Local(_));
         let bytes = self.bytes(run, a, at.size, named)?.to_vec();
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
@@ -773,7 +777,7 @@ impl<'a> Stepper<'a> {
         if at.size == 8 && self.is_private(run, v) && !is_private(a) {
             return Err(escapes());
         }
-        self.write(run, a, v, at, matches!(address, Expr::Const(_)))?;
+        self.write(run, a, v, at, matches!(address, Expr::Const(_) | Expr::Local(_)))?;
         if at.size == 8 && !is_private(a) {
             self.publish(run, v);
         }

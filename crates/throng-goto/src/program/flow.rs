@@ -4,7 +4,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{
-    Expr, FUNCTION, Instr, Int, LocalPlace, PRIVATE, PointerUse, Program, Reg, address, is_private, object_of,
+    BinOp, Expr, FUNCTION, Instr, Int, LocalPlace, Object, PRIVATE, PointerUse, Program, Reg, address,
+    is_private, object_of,
 };
 
 /// The objects whose addresses a value may be.
@@ -159,11 +160,12 @@ impl Flow {
         match a {
             Expr::Const(a) if is_private(*a) => {}
             // A local variable may stay unknown to others, and what is in it, too.
-            Expr::Const(a) if p.object_at(*a).is_some_and(|o| !o.global) => {
+            Expr::Const(a) if p.object_at(*a).is_some_and(Object::is_local) => {
                 self.inside.entry(object_of(*a)).or_default().extend(&stored);
             }
-            Expr::Local(local) => {
-                self.inside.entry(local_key(k, *local as usize)).or_default().extend(&stored);
+            a if variable(a).is_some() => {
+                let local = variable(a).unwrap_or(0);
+                self.inside.entry(local_key(k, local as usize)).or_default().extend(&stored);
             }
             _ => self.published.extend(&stored),
         }
@@ -255,6 +257,15 @@ fn named(p: &Program, v: i64) -> Option<i64> {
         || (FUNCTION..FUNCTION + p.functions.len() as i64).contains(&o)
         || (PRIVATE..PRIVATE + p.locals.len() as i64).contains(&o);
     known.then_some(o)
+}
+
+/// Returns the local variable that an address is in, whatever else it depends on.
+fn variable(a: &Expr) -> Option<u32> {
+    match a {
+        Expr::Local(k) => Some(*k),
+        Expr::Bin(BinOp::Add, a, b, _) if matches!(**b, Expr::Const(_)) => variable(a),
+        _ => None,
+    }
 }
 
 /// Returns whether the analysis has one name for several objects.

@@ -228,9 +228,9 @@ impl Stepper<'_> {
         matches!(self.template(run).code[run.pc], Instr::Return(_))
     }
 
-    /// The local variables of a function that was called get their places. Their lifetimes have not
+    /// The local variables of a function that begins get their places. Their lifetimes have not
     /// begun.
-    fn enter_function(&mut self, run: &mut Run) {
+    pub(super) fn enter_function(&mut self, run: &mut Run) {
         let template = run.template as u32;
         let t = self.template(run);
         run.private.resize(run.bases.bytes + t.own_bytes() as usize, OPEN);
