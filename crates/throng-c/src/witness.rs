@@ -5,13 +5,14 @@
 mod sha256;
 mod yaml;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::Loaded;
 pub use sha256::sha256;
-use throng_goto::program::{Point, Program, Reg, Start, Violation};
+use throng_goto::held::Held;
+use throng_goto::program::{Point, Program, Start, Violation};
 use throng_goto::run::Run;
 use throng_goto::step::{After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step};
 
@@ -60,10 +61,11 @@ pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
     let program = &*loaded.query.program;
     let mut found: Vec<(Waypoint, bool)> = Vec::new();
     // For each thread, the waypoint of the input that a register holds.
-    let mut held: HashMap<(usize, Reg), usize> = HashMap::new();
+    let mut held: Held<usize> = Held::default();
     for (i, outcome) in &run.moves {
         let mut passed = None;
         for event in &outcome.events {
+            held.follow(*i, event);
             match event {
                 Event::Visible(at) if program.origin_at(*at).file.is_none() => {
                     let here = waypoint(program, *i, *at, Passing::Comes);
@@ -78,17 +80,12 @@ pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
                     let text = &loaded.text.text[origin.span.0..origin.span.1];
                     let names = &program.templates[at.template as usize].names;
                     if names[*r as usize].is_none() && text.contains("nondet") {
-                        held.insert((*i, *r), found.len());
+                        held.set(*i, *r, Some(found.len()));
                         found.push((waypoint(program, *i, *at, Passing::Receives(0)), false));
                     }
                 }
-                Event::Copied(from, to) => {
-                    if let Some(&k) = held.get(&(*i, *from)) {
-                        held.insert((*i, *to), k);
-                    }
-                }
                 Event::Chosen(r, v) => {
-                    if let Some(&k) = held.get(&(*i, *r)) {
+                    if let Some(&k) = held.get(*i, *r) {
                         (found[k].0.kind, found[k].1) = (Passing::Receives(*v), true);
                     }
                 }

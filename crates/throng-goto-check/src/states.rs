@@ -254,10 +254,11 @@ impl Tables<'_> {
         let state = self.model.memory(s).ok_or("the search holds a violation")?;
         let (memory, about) = &*state;
         let slot = |slot: &Slot| match slot {
-            Slot::Empty => StatedSlot::Empty,
-            Slot::Freed => StatedSlot::Freed,
-            Slot::Used(bytes, false) => StatedSlot::Unknown(bytes.clone()),
-            Slot::Used(bytes, true) => StatedSlot::Known(bytes.clone()),
+            Slot::Empty => Ok(StatedSlot::Empty),
+            Slot::Freed => Ok(StatedSlot::Freed),
+            Slot::Used(bytes, false) => Ok(StatedSlot::Unknown(bytes.clone())),
+            Slot::Used(bytes, true) => Ok(StatedSlot::Known(bytes.clone())),
+            Slot::Local(..) | Slot::Gone => Err("a state with calls is not written"),
         };
         let touch = |t: &Touch| {
             let &Touch { address, size, writes, atomic, at } = t;
@@ -265,7 +266,7 @@ impl Tables<'_> {
         };
         self.memories.push(StatedMemory {
             fixed: changes(&self.initial.fixed, &memory.fixed),
-            allocated: memory.heap.iter().map(slot).collect(),
+            allocated: memory.heap.iter().map(slot).collect::<Result<_, _>>()?,
             ended: memory.ended.clone(),
             about: about.as_ref().map(touch),
         });
@@ -546,6 +547,8 @@ impl StatedThread {
             id: self.number,
             registers: self.registers.clone(),
             private: changed(private(program, self.template)?, &self.private)?,
+            frames: Vec::new(),
+            slots: Vec::new(),
             held: self.held.clone(),
             stopped: self.stopped,
         })

@@ -2,11 +2,12 @@
 //! knows: a function or variable that is defined nowhere, or the result of a function of the
 //! library.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use throng_model::verdict::Trace;
 
+use crate::held::Held;
 use crate::model::Concrete;
 use crate::program::{Program, Reg};
 use crate::run::Run;
@@ -46,7 +47,7 @@ pub fn doubts(model: &Concrete, trace: &Trace) -> BTreeSet<Doubt> {
 }
 
 fn of_run(program: &Program, run: &Run) -> BTreeSet<Doubt> {
-    let mut doubts = Doubts { program, open: HashMap::new(), found: BTreeSet::new() };
+    let mut doubts = Doubts { program, open: Held::default(), found: BTreeSet::new() };
     for (thread, outcome) in &run.moves {
         doubts.step(*thread, &outcome.events);
     }
@@ -59,40 +60,36 @@ fn of_run(program: &Program, run: &Run) -> BTreeSet<Doubt> {
 struct Doubts<'p> {
     program: &'p Program,
     /// The registers of threads that hold a doubtful value which nothing has depended on yet.
-    open: HashMap<(usize, Reg), Doubt>,
+    open: Held<Doubt>,
     found: BTreeSet<Doubt>,
 }
 
 impl Doubts<'_> {
     fn step(&mut self, thread: usize, events: &[Event]) {
         for event in events {
+            self.open.follow(thread, event);
             match *event {
                 Event::Opened(at, r) => {
                     let template = &self.program.templates[at.template as usize];
                     let doubt = template.doubt(at.pc as usize).cloned();
-                    self.hold((thread, r), doubt);
+                    self.hold(thread, r, doubt);
                 }
-                Event::Copied(from, to) => {
-                    let doubt = self.open.get(&(thread, from)).cloned();
-                    self.hold((thread, to), doubt);
-                }
-                Event::Chosen(r, _) => self.found.extend(self.open.get(&(thread, r)).cloned()),
+                Event::Chosen(r, _) => self.found.extend(self.open.get(thread, r).cloned()),
                 Event::Found { address, .. } => {
                     let object = self.program.object_at(address).filter(|o| o.external);
                     self.found.extend(object.map(|o| Doubt::Variable(o.name.clone())));
                 }
-                Event::Visible(_) | Event::Passed(..) | Event::Accessed(..) => {}
+                _ => {}
             }
         }
     }
 
     /// A register receives an open value. That of a call counts at once, if the call itself is in
     /// doubt.
-    fn hold(&mut self, register: (usize, Reg), doubt: Option<Doubt>) {
+    fn hold(&mut self, thread: usize, r: Reg, doubt: Option<Doubt>) {
         match doubt {
             Some(doubt @ (Doubt::Undefined(_) | Doubt::Returns(_))) => _ = self.found.insert(doubt),
-            Some(doubt) => _ = self.open.insert(register, doubt),
-            None => _ = self.open.remove(&register),
+            doubt => self.open.set(thread, r, doubt),
         }
     }
 }

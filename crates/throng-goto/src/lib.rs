@@ -12,6 +12,7 @@
 pub mod dot;
 pub mod doubt;
 pub mod floating;
+pub mod held;
 pub mod interpreter;
 pub mod model;
 pub mod program;

@@ -14,8 +14,8 @@ use crate::program::{
     DANGLING, Instr, Int, Origin, PTR, Point, Program, Start, Violation, object_of, offset_of,
 };
 use crate::step::{
-    After, DEAD, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, initial_memory, register, start, step,
-    step_in_detail,
+    After, DEAD, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, Variable, initial_memory, register,
+    start, step, step_in_detail,
 };
 
 /// Shared memory; and, where one thread was seen to be about to write, that access, so that a
@@ -291,7 +291,7 @@ impl Model for Concrete {
         for write in writes {
             let to = self.shared(state.0.clone(), Some(write));
             let mut stopped = Thread::clone(&thread);
-            (stopped.stopped, stopped.registers) = (true, Vec::new());
+            (stopped.stopped, stopped.registers, stopped.frames) = (true, Vec::new(), Vec::new());
             let put = Bag::one(self.local(stopped));
             out.push(Step { to, put, edge: self.edge(write.at), ..plain.clone() });
         }
@@ -341,12 +341,16 @@ impl Describe for Concrete {
             }
         }
         for (i, o) in memory.heap.iter().enumerate() {
-            if let Slot::Used(o, _) = o {
-                let values: Vec<String> = o
+            if let Slot::Used(bytes, _) | Slot::Local(_, bytes, _) = o {
+                let values: Vec<String> = bytes
                     .chunks(4)
                     .map(|c| self.show(c, Int::new(c.len().next_power_of_two() as u8, true)))
                     .collect();
-                found.push((format!("allocated[{i}]"), values.join(",")));
+                let name = match o {
+                    Slot::Local(of, ..) => self.local_name(*of),
+                    _ => format!("allocated[{i}]"),
+                };
+                found.push((name, values.join(",")));
             }
         }
         found
@@ -428,6 +432,12 @@ impl Concrete {
         }
         let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));
         if at == PTR { self.value(v) } else { v.to_string() }
+    }
+
+    /// What a local variable of a running function is called.
+    fn local_name(&self, of: Variable) -> String {
+        let t = &self.program.templates[of.template as usize];
+        format!("{}::{}", t.name, t.locals[of.local as usize].name)
     }
 
     /// What allocated memory is called.

@@ -6,20 +6,28 @@
 //! the offset in the lower.
 
 mod analysis;
+mod calls;
 mod created;
+mod flow;
+mod inline;
 mod names;
 mod print;
 
 use std::collections::HashMap;
 use std::fmt;
 
-use analysis::{addresses, interesting, live, representatives};
+use analysis::{interesting, live, representatives};
+use flow::addresses;
+
+use crate::step::OPEN;
 
 use crate::floating::{is_open_nan, truncates_open_nan};
 
 pub use crate::doubt::Doubt;
 pub use crate::floating::{Conversion, FloatOp, Width};
-pub use analysis::Holders;
+pub use flow::Holders;
+pub(crate) use flow::local_key;
+pub use inline::Budget;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
 /// `truth`.
@@ -343,6 +351,25 @@ impl Expr {
         })
     }
 
+    /// Returns the expression with leaves replaced. What comes to be constant is computed.
+    pub fn replaced(&self, leaf: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+        let computed = |old: &Expr, new: &Expr| old.constant().is_none() && new.constant().is_some();
+        match self {
+            Expr::Cast(e, to) => {
+                let new = e.replaced(leaf);
+                if computed(e, &new) { Expr::cast(new, *to) } else { Expr::Cast(Box::new(new), *to) }
+            }
+            Expr::Bin(op, a, b, at) => {
+                let (x, y) = (a.replaced(leaf), b.replaced(leaf));
+                match computed(a, &x) || computed(b, &y) {
+                    true => Expr::bin(*op, x, y, *at),
+                    false => Expr::Bin(*op, Box::new(x), Box::new(y), *at),
+                }
+            }
+            e => leaf(e).unwrap_or_else(|| e.clone()),
+        }
+    }
+
     /// Calls `f` on every register in it.
     pub fn registers(&self, f: &mut impl FnMut(Reg)) {
         match self {
@@ -353,6 +380,19 @@ impl Expr {
                 b.registers(f);
             }
             Expr::Const(_) | Expr::SelfId | Expr::Local(_) => {}
+        }
+    }
+
+    /// Calls `f` on every local variable in it.
+    pub fn locals(&self, f: &mut impl FnMut(u32)) {
+        match self {
+            Expr::Local(k) => f(*k),
+            Expr::Cast(e, _) | Expr::Convert(e, _) => e.locals(f),
+            Expr::Bin(_, a, b, _) | Expr::Float(_, a, b, _) => {
+                a.locals(f);
+                b.locals(f);
+            }
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => {}
         }
     }
 
@@ -553,6 +593,36 @@ pub struct Local {
     pub parts: Vec<(u32, Int, String)>,
     /// Whether its address is used as a value, so that other threads may come to know it.
     pub addressed: bool,
+    /// Where it is while a call of the function is executed.
+    pub place: LocalPlace,
+}
+
+/// Where a local variable in memory is while a call is executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LocalPlace {
+    /// In private memory, by its number among those of the function, and its offset there.
+    Private {
+        /// The number.
+        number: u32,
+        /// The offset.
+        offset: u32,
+    },
+    /// In shared memory, by its number among those of the function: other threads may come to know
+    /// it.
+    Shared(u32),
+}
+
+impl Default for LocalPlace {
+    fn default() -> LocalPlace {
+        LocalPlace::Shared(0)
+    }
+}
+
+impl LocalPlace {
+    /// Returns whether it is in shared memory.
+    pub fn is_shared(self) -> bool {
+        matches!(self, LocalPlace::Shared(_))
+    }
 }
 
 /// The code of one function, and of the threads that start in it.
@@ -600,6 +670,22 @@ impl Template {
         self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
     }
 
+    /// Returns the number of bytes of private memory that each call takes.
+    pub fn own_bytes(&self) -> u32 {
+        let end = |l: &Local| match l.place {
+            LocalPlace::Private { offset, .. } => offset + l.size,
+            LocalPlace::Shared(_) => 0,
+        };
+        self.locals.iter().map(end).max().unwrap_or(0)
+    }
+
+    /// Returns whether the function can be called with arguments of these types: as many as it has
+    /// parameters, and of their sizes; numbers of at most four bytes are passed alike.
+    pub fn takes(&self, given: &[Int]) -> bool {
+        let alike = |(a, b): (&Int, &Int)| a.size == b.size || a.size <= 4 && b.size <= 4;
+        given.len() == self.arguments && given.iter().zip(&self.registers).all(alike)
+    }
+
     /// Returns whether a thread can come to an instruction more than once.
     fn repeats(&self, at: usize) -> bool {
         let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
@@ -636,6 +722,14 @@ pub struct Object {
     pub leaves: bool,
     /// Whether it is declared `extern` and defined nowhere: its value is open.
     pub external: bool,
+}
+
+impl Object {
+    /// Returns whether it is a local variable of a function: only who has its address can know what
+    /// is in it.
+    fn is_local(&self) -> bool {
+        !self.global && self.init.first() == Some(&OPEN)
+    }
 }
 
 /// A variable in the private memory of threads.
@@ -723,9 +817,10 @@ impl Program {
     /// Returns whether a thread that the program starts with can create threads in a loop.
     pub fn creates_without_bound(&self) -> bool {
         matches!(self.start, Start::One(_))
-            && self.templates.iter().any(|t| {
+            && self.templates.iter().enumerate().any(|(k, t)| {
                 let spawns = t.code.iter().enumerate().filter(|(_, i)| matches!(i, Instr::Spawn(..)));
-                spawns.into_iter().any(|(at, _)| t.repeats(at))
+                // A function that is called may be called again.
+                spawns.into_iter().any(|(at, _)| t.repeats(at) || self.is_called(k))
             })
     }
 
@@ -736,6 +831,9 @@ impl Program {
         let mut template = template;
         // A chain of parents that does not come to an end does not begin with the first thread.
         for _ in 0..=self.templates.len() {
+            if self.is_called(template) {
+                return false;
+            }
             let mut sites = self.templates.iter().enumerate().flat_map(|(by, t)| {
                 let starts = move |i: &Instr| matches!(i, Instr::Spawn(child, ..) if *child == template);
                 t.code.iter().enumerate().filter(move |(_, i)| starts(i)).map(move |(at, _)| (by, at))
@@ -822,7 +920,12 @@ impl Program {
                 }
             }
         }
-        for (k, t) in self.templates.iter().enumerate() {
+        // The threads that execute the code of a template.
+        let mut threads: Vec<Vec<usize>> = vec![Vec::new(); self.templates.len()];
+        for start in self.starts() {
+            self.reaches(start).into_iter().for_each(|t| threads[t].push(start));
+        }
+        for (t, threads) in self.templates.iter().zip(&threads) {
             for i in &t.code {
                 let rest = |e: &Expr, escapes: &mut Vec<bool>| {
                     e.constants(&mut |v| {
@@ -834,12 +937,12 @@ impl Program {
                 match i {
                     Instr::Load(_, Expr::Const(a), _) => {
                         if let Some(o) = object(*a) {
-                            users[o].push(k);
+                            users[o].extend(threads);
                         }
                     }
                     Instr::Store(Expr::Const(a), v, _) => {
                         if let Some(o) = object(*a) {
-                            users[o].push(k);
+                            users[o].extend(threads);
                             written[o] = true;
                         }
                         rest(v, &mut escapes);
@@ -869,6 +972,7 @@ impl Program {
             }
         }
         for (o, object) in self.objects.iter_mut().enumerate() {
+            users[o].sort_unstable();
             users[o].dedup();
             let alone = matches!(users[o][..], [k] if self.templates[k].single);
             object.visible = escapes[o] || written[o] && !alone;
@@ -904,6 +1008,12 @@ impl Program {
     /// Returns whether the lifetime of the object at an address may end while its thread goes on.
     pub fn is_scoped(&self, a: i64) -> bool {
         self.scoped.contains(&object_of(a))
+    }
+
+    /// Returns the template of the function at an address.
+    pub fn function_at(&self, a: i64) -> Option<usize> {
+        let number = u32::try_from(object_of(a) - FUNCTION).ok().filter(|_| offset_of(a) == 0)?;
+        self.templates.iter().position(|t| t.pointer == Some(number))
     }
 
     /// The object that an address is in, if it has a fixed place.

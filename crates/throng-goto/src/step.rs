@@ -1,6 +1,7 @@
 //! What the goto program does: memory, values, and one step of one thread. The only definition; the
 //! interpreter and the concrete model both call [`step`].
 
+mod calls;
 mod memory;
 
 use std::cell::Cell;
@@ -12,6 +13,8 @@ use crate::program::{
     Access, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Point, Program, Reg, Template, Undefined, Violation,
     address, is_private, object_of,
 };
+
+pub use calls::MOST_CALLS;
 
 /// A byte that was never written: its value is open until it is read.
 pub const OPEN: u16 = 256;
@@ -29,6 +32,30 @@ pub enum Slot {
     Freed,
     /// An object: its bytes, and whether its address may be known to other threads.
     Used(Vec<u16>, bool),
+    /// A local variable of a running function: which one, its bytes, and whether its address may be
+    /// known to other threads.
+    Local(Variable, Vec<u16>, bool),
+    /// A local variable was here whose function has returned, and some thread may still have a
+    /// pointer to it.
+    Gone,
+}
+
+/// A local variable in memory, by its function: template, and number in [`Template::locals`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Variable {
+    /// The template.
+    pub template: u32,
+    /// The number of the variable.
+    pub local: u32,
+}
+
+/// A call that has not returned.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Frame {
+    /// The call.
+    pub at: Point,
+    /// The registers of the caller that are read after the call. That of the result is open.
+    pub registers: Vec<Option<i64>>,
 }
 
 /// What all threads see.
@@ -55,6 +82,11 @@ pub struct Thread {
     pub registers: Vec<Option<i64>>,
     /// Private memory.
     pub private: Vec<u16>,
+    /// The calls that have not returned, the first one first.
+    pub frames: Vec<Frame>,
+    /// The places among the allocated objects of those local variables of running functions that
+    /// other threads may come to know.
+    pub slots: Vec<u32>,
     /// The addresses of the locks that it holds, sorted.
     pub held: Vec<i64>,
     /// Whether it was stopped before an access, to look for a race: it does nothing more.
@@ -134,6 +166,10 @@ pub enum Event {
     Copied(Reg, Reg),
     /// An open register received a value.
     Chosen(Reg, i64),
+    /// A function was called; these open registers of the caller became its parameters.
+    Called(Vec<(Reg, Reg)>),
+    /// A function returned; this open register of it became one of the caller.
+    Returned(Option<(Reg, Reg)>),
     /// This instruction read memory that was never written, and a value was chosen.
     Found {
         /// The instruction.
@@ -188,7 +224,7 @@ pub fn initial_memory(program: &Program) -> Memory {
 pub fn start(program: &Program, template: usize, arguments: &[i64], id: u32) -> Thread {
     let t = &program.templates[template];
     let mut private = program.private.clone();
-    private.resize(program.private.len() + t.frame as usize, OPEN);
+    private.resize(program.private.len() + (t.frame + t.own_bytes()) as usize, OPEN);
     let live = &t.live[0];
     let registers =
         live.iter().map(|&r| arguments.get(r as usize).copied().filter(|_| (r as usize) < t.arguments));
@@ -198,6 +234,8 @@ pub fn start(program: &Program, template: usize, arguments: &[i64], id: u32) -> 
         id,
         registers: registers.collect(),
         private,
+        frames: Vec::new(),
+        slots: Vec::new(),
         held: Vec::new(),
         stopped: false,
     }
@@ -218,6 +256,10 @@ struct Run {
     pc: usize,
     registers: Vec<Option<i64>>,
     private: Vec<u16>,
+    frames: Vec<Frame>,
+    slots: Vec<u32>,
+    /// Where the local variables of the running function are.
+    bases: calls::Bases,
     depth: u32,
     /// The visible instruction that was executed.
     at: Option<Point>,
@@ -270,12 +312,15 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
     for (&r, &v) in t.live[thread.pc as usize].iter().zip(&thread.registers) {
         registers[r as usize] = v;
     }
-    let first = Run {
+    let mut first = Run {
         memory: memory.clone(),
         template: thread.template as usize,
         pc: thread.pc as usize,
         registers,
         private: thread.private.clone(),
+        frames: thread.frames.clone(),
+        slots: thread.slots.clone(),
+        bases: calls::Bases::of(program, thread),
         depth: 0,
         at: None,
         started: Vec::new(),
@@ -288,12 +333,16 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
         program,
         thread,
         steps: Steps::default(),
-        work: vec![first],
+        work: Vec::new(),
         chosen: FxHashSet::default(),
         overflowed: Cell::new(false),
         races: program.asked.contains(&Violation::Race),
         details,
     };
+    if thread.pc == 0 && thread.frames.is_empty() && thread.slots.is_empty() {
+        stepper.enter_function(&mut first);
+    }
+    stepper.work.push(first);
     while let Some(run) = stepper.work.pop() {
         if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
             stepper.missing("a step can go more than 4096 ways");
@@ -319,9 +368,9 @@ struct Stepper<'a> {
     details: bool,
 }
 
-/// All of a [`Run`] that matters later.
-type Choice =
-    ((Point, Option<Point>, u32), Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>, Vec<i64>, Vec<Touch>);
+/// All of a [`Run`] that matters later: the thread as it would be if the step ended here, and the
+/// rest.
+type Choice = (Thread, Option<Point>, u32, Arc<Memory>, Vec<Thread>, Vec<Touch>);
 
 impl<'a> Stepper<'a> {
     fn missing(&mut self, why: impl Into<String>) {
@@ -392,12 +441,10 @@ impl<'a> Stepper<'a> {
     /// Returns whether another thread could tell when this instruction is executed.
     fn visible(&self, run: &Run, i: &Instr) -> bool {
         match i {
-            Instr::Load(_, a, _) | Instr::Store(a, ..) => {
-                match eval(a, &run.registers, self.thread.id, &Cell::new(false)) {
-                    Ok(a) => self.is_shared(a),
-                    Err(_) => false,
-                }
-            }
+            Instr::Load(_, a, _) | Instr::Store(a, ..) => match self.eval(a, run, &Cell::new(false)) {
+                Ok(a) => self.is_shared(run, a),
+                Err(_) => false,
+            },
             Instr::AtomicBegin
             | Instr::Spawn(..)
             | Instr::Join(..)
@@ -408,12 +455,15 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    fn is_shared(&self, a: i64) -> bool {
+    fn is_shared(&self, run: &Run, a: i64) -> bool {
         let object = object_of(a);
         if !(1..FUNCTION).contains(&object) {
             return false;
         }
-        self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible)
+        match self.program.objects.get(object as usize - 1) {
+            Some(o) => o.visible,
+            None => !matches!(self.slot(run, a), Some(Slot::Local(_, _, false))),
+        }
     }
 
     /// The thread can never execute its next instruction. What it has done in this step is done,
@@ -426,6 +476,7 @@ impl<'a> Stepper<'a> {
             // Nothing that it knows matters any more.
             run.registers.fill(None);
             run.private.fill(OPEN);
+            run.frames.iter_mut().for_each(|f| f.registers.fill(None));
         }
         self.leave(run, true);
     }
@@ -442,37 +493,40 @@ impl<'a> Stepper<'a> {
         self.outcome(run, after, failed);
     }
 
-    fn outcome(&mut self, run: Run, after: After, lives: bool) {
-        let (t, here) = (self.template(&run), run.point());
-        let live = &t.live[run.pc];
-        let thread = Thread {
-            template: here.template,
-            pc: here.pc,
+    fn outcome(&mut self, mut run: Run, after: After, lives: bool) {
+        let here = run.point();
+        let (started, events) = (std::mem::take(&mut run.started), std::mem::take(&mut run.events));
+        let (at, touches) = (run.at.unwrap_or(here), std::mem::take(&mut run.touches));
+        let thread = lives.then(|| self.thread_of(run));
+        self.steps.outcomes.push(Outcome { after, thread, started, at, last: here, events, touches });
+    }
+
+    /// Returns the thread between two steps.
+    fn thread_of(&self, run: Run) -> Thread {
+        Thread {
+            template: run.template as u32,
+            pc: run.pc as u32,
             id: self.thread.id,
-            registers: live.iter().map(|&r| run.registers[r as usize]).collect(),
+            registers: self.live(&run, run.pc),
             private: run.private,
+            frames: run.frames,
+            slots: run.slots,
             held: run.held,
             stopped: false,
-        };
-        self.steps.outcomes.push(Outcome {
-            after,
-            thread: lives.then_some(thread),
-            started: run.started,
-            at: run.at.unwrap_or(here),
-            last: here,
-            events: run.events,
-            touches: run.touches,
-        });
+        }
+    }
+
+    /// Returns the registers that are read from an instruction on.
+    fn live(&self, run: &Run, pc: usize) -> Vec<Option<i64>> {
+        self.template(run).live[pc].iter().map(|&r| run.registers[r as usize]).collect()
     }
 
     /// Continues with every value that we try for an open register.
     fn choose(&mut self, run: Run, r: Reg) {
         let t = self.template(&run);
-        let live = t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect();
-        let (private, memory, started) = (run.private.clone(), run.memory.clone(), run.started.clone());
-        let (held, touches) = (run.held.clone(), run.touches.clone());
-        let at = (run.point(), run.at, run.depth);
-        if !self.chosen.insert((at, live, private, memory, started, held, touches)) {
+        let (memory, started, touches) = (run.memory.clone(), run.started.clone(), run.touches.clone());
+        let (at, depth) = (run.at, run.depth);
+        if !self.chosen.insert((self.thread_of(run.clone()), at, depth, memory, started, touches)) {
             return;
         }
         let (values, all) = match &t.representatives[r as usize] {
@@ -615,18 +669,43 @@ impl<'a> Stepper<'a> {
                 self.end(run, e)?;
                 return Ok(false);
             }
-            Instr::Call { .. } | Instr::CallPointer { .. } | Instr::Return(_) => {
-                return Err(Stop::Undefined("a function is called".into()));
+            Instr::Call { function, arguments, .. } => {
+                self.call(run, *function, arguments)?;
+                return Ok(true);
+            }
+            Instr::CallPointer { address, arguments, .. } => {
+                let function = self.called(run, address, arguments)?;
+                let arguments: Vec<Expr> = arguments.iter().map(|a| a.0.clone()).collect();
+                self.call(run, function, &arguments)?;
+                return Ok(true);
+            }
+            Instr::Return(e) if run.frames.is_empty() => {
+                self.end(run, e.as_ref().unwrap_or(&Expr::Const(0)))?;
+                return Ok(false);
+            }
+            Instr::Return(e) => {
+                self.return_to_caller(run, e.as_ref())?;
+                return Ok(true);
             }
         }
         run.pc += 1;
         Ok(true)
     }
 
+    /// Returns the value of an expression, and notes whether some signed operation in it overflowed.
+    fn eval(&self, e: &Expr, run: &Run, overflowed: &Cell<bool>) -> Result<i64, Stop> {
+        let leaf = |of: Leaf| match of {
+            Leaf::Register(r) => run.registers[r as usize].ok_or(Stop::Open(r)),
+            Leaf::SelfId => Ok(i64::from(self.thread.id)),
+            Leaf::Local(k) => Ok(self.local(run, k)),
+        };
+        e.value(&leaf, &|| overflowed.set(true))
+    }
+
     /// Returns the value of an expression; where overflows are asked for, one is a violation.
     fn value(&self, e: &Expr, run: &Run) -> Result<i64, Stop> {
         let strict = self.program.asked.contains(&Violation::Overflow);
-        let v = eval(e, &run.registers, self.thread.id, &self.overflowed).map_err(|stop| match stop {
+        let v = self.eval(e, run, &self.overflowed).map_err(|stop| match stop {
             Stop::Value(why @ Undefined::Operator) if strict => {
                 Stop::Violated(Violation::Overflow, why.to_string())
             }
@@ -640,7 +719,7 @@ impl<'a> Stepper<'a> {
 
     /// Returns whether the register may be read after the current instruction.
     fn is_read_later(&self, run: &Run, r: Reg) -> bool {
-        self.template(run).live[run.pc + 1].contains(&r)
+        self.template(run).live.get(run.pc + 1).is_some_and(|live| live.contains(&r))
     }
 
     fn assign(&mut self, run: &mut Run, r: Reg, e: &Expr) -> Result<(), Stop> {
@@ -662,7 +741,7 @@ impl<'a> Stepper<'a> {
     /// Reads memory. `Ok(false)`: this way goes on with each value that we try.
     fn load(&mut self, run: &mut Run, r: Reg, address: &Expr, at: Int) -> Result<bool, Stop> {
         let a = self.value(address, run)?;
-        let named = matches!(address, Expr::Const(_));
+        let named = matches!(address, Expr::Const(_) | Expr::Local(_));
         let bytes = self.bytes(run, a, at.size, named)?.to_vec();
         if self.cuts_open_nan(run, a, at.size) {
             return Err(Stop::Value(Undefined::NotANumber));
@@ -707,10 +786,10 @@ impl<'a> Stepper<'a> {
 
     fn store(&mut self, run: &mut Run, address: &Expr, e: &Expr, at: Int) -> Result<(), Stop> {
         let (a, v) = (self.value(address, run)?, self.value(e, run)?);
-        if at.size == 8 && self.program.is_private(v) && !is_private(a) {
+        if at.size == 8 && self.is_private(run, v) && !is_private(a) {
             return Err(escapes());
         }
-        self.write(run, a, v, at, matches!(address, Expr::Const(_)))?;
+        self.write(run, a, v, at, matches!(address, Expr::Const(_) | Expr::Local(_)))?;
         if at.size == 8 && !is_private(a) {
             self.publish(run, v);
         }
@@ -724,7 +803,7 @@ impl<'a> Stepper<'a> {
 
     fn spawn(&mut self, run: &mut Run, template: usize, args: &[Expr], r: Reg) -> Result<(), Stop> {
         let args = args.iter().map(|e| self.value(e, run)).collect::<Result<Vec<_>, _>>()?;
-        if args.iter().any(|&v| self.program.is_private(v)) {
+        if args.iter().any(|&v| self.is_private(run, v)) {
             return Err(escapes());
         }
         args.iter().for_each(|&v| self.publish(run, v));
@@ -758,10 +837,16 @@ impl<'a> Stepper<'a> {
 
     /// Ends the thread with a result.
     fn end(&mut self, run: &mut Run, result: &Expr) -> Result<(), Stop> {
+        let wanted = self.program.numbered && self.program.results;
+        let v = if wanted { self.value(result, run)? } else { 0 };
+        let here = (run.template, run.pc);
+        let private = self.is_private(run, v);
+        let gone = self.leave_functions(run);
+        (run.template, run.pc) = here;
         if self.program.numbered {
-            let v = if self.program.results { self.value(result, run)? } else { 0 };
-            // Private variables end with their thread.
-            let v = if self.program.is_private(v) { address(DANGLING, 0) } else { v };
+            // Variables of functions end with their thread.
+            let own = private || gone.contains(&object_of(v));
+            let v = if own { address(DANGLING, 0) } else { v };
             self.publish(run, v);
             // No step can tell that a thread has not ended, so this needs no step of its own.
             match Arc::make_mut(&mut run.memory).ended.get_mut(self.thread.id as usize) {
@@ -776,10 +861,10 @@ impl<'a> Stepper<'a> {
     /// Notes an access, for people and for replays.
     fn note(&self, run: &mut Run, address: i64, at: Int, value: i64, writes: bool) {
         let kind = self.template(run).access[run.pc];
-        if self.details && (run.depth > 0 || !self.is_shared(address)) {
+        if self.details && (run.depth > 0 || !self.is_shared(run, address)) {
             run.events.push(Event::Passed(run.point(), run.depth > 0));
         }
-        if self.details && kind != Access::Internal && self.is_shared(address) {
+        if self.details && kind != Access::Internal && self.is_shared(run, address) {
             run.events.push(Event::Accessed(address, at, value, writes));
         }
     }
@@ -787,7 +872,7 @@ impl<'a> Stepper<'a> {
     /// Notes an access, for races.
     fn touch(&self, run: &mut Run, address: i64, size: u32, writes: bool) {
         let kind = self.template(run).access[run.pc];
-        if self.races && kind != Access::Internal && self.is_shared(address) {
+        if self.races && kind != Access::Internal && self.is_shared(run, address) {
             let atomic = kind == Access::Atomic || run.depth > 0;
             run.touches.push(Touch { address, size, writes, atomic, at: run.point() });
         }
@@ -797,16 +882,6 @@ impl<'a> Stepper<'a> {
 /// What other threads learn about is not private any more, which is not modelled.
 fn escapes() -> Stop {
     Stop::Undefined("the address of a private variable is made known to other threads".into())
-}
-
-/// Returns the value of an expression, and notes whether some signed operation in it overflowed.
-fn eval(e: &Expr, registers: &[Option<i64>], id: u32, overflowed: &Cell<bool>) -> Result<i64, Stop> {
-    let leaf = |of: Leaf| match of {
-        Leaf::Register(r) => registers[r as usize].ok_or(Stop::Open(r)),
-        Leaf::SelfId => Ok(i64::from(id)),
-        Leaf::Local(_) => Ok(address(DANGLING, 0)),
-    };
-    e.value(&leaf, &|| overflowed.set(true))
 }
 
 /// The values to try for an open one, and whether these are all.

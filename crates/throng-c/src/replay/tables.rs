@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::Ends;
 use super::rewrite::{OTHER, READ, Sites, Turns, WRITE, kind};
 use crate::Loaded;
+use throng_goto::held::Held;
 use throng_goto::program::{Instr, Point, Program, Reg, Violation};
 use throng_goto::run::{Racing, Run};
 use throng_goto::step::{After, Event};
@@ -46,7 +47,7 @@ pub(super) struct Tables {
     order: Vec<Turn>,
     opened: Vec<Opened>,
     /// For each thread, the opened value that each of its registers holds.
-    held: HashMap<(usize, Reg), usize>,
+    held: Held<usize>,
     /// Values of memory that was never written: thread, site, value.
     founds: Vec<(usize, usize, i64)>,
     /// How often each thread came by a gate since its last turn, unseen.
@@ -87,7 +88,7 @@ impl Tables {
         let mut tables = Tables {
             order: Vec::new(),
             opened: Vec::new(),
-            held: HashMap::new(),
+            held: Held::default(),
             founds: Vec::new(),
             passed: HashMap::new(),
             templates: run.first.clone(),
@@ -125,7 +126,7 @@ impl Tables {
         for (i, &t) in self.templates.iter().enumerate() {
             let template = &program.templates[t];
             for r in 0..if template.single { 1 } else { template.arguments } {
-                self.held.insert((i, r as Reg), self.opened.len());
+                self.held.set(i, r as Reg, Some(self.opened.len()));
                 self.opened.push(Opened { thread: i, site: None, value: None });
             }
         }
@@ -139,6 +140,7 @@ impl Tables {
     }
 
     fn event(&mut self, program: &Program, sites: &mut Sites, i: usize, step: usize, event: &Event) {
+        self.held.follow(i, event);
         match event {
             Event::Visible(at) => {
                 let gate = gate(program, sites, *at);
@@ -155,21 +157,16 @@ impl Tables {
             }
             Event::Opened(at, r) => {
                 let site = Some(site(program, sites, *at));
-                self.held.insert((i, *r), self.opened.len());
+                self.held.set(i, *r, Some(self.opened.len()));
                 self.opened.push(Opened { thread: i, site, value: None });
             }
-            Event::Copied(from, to) => {
-                if let Some(&v) = self.held.get(&(i, *from)) {
-                    self.held.insert((i, *to), v);
-                }
-            }
             Event::Chosen(r, v) => {
-                if let Some(&k) = self.held.get(&(i, *r)) {
+                if let Some(&k) = self.held.get(i, *r) {
                     self.opened[k].value = Some(*v);
                 }
             }
             Event::Found { at, value, .. } => self.founds.push((i, site(program, sites, *at), *value)),
-            Event::Accessed(..) => {}
+            Event::Accessed(..) | Event::Copied(..) | Event::Called(_) | Event::Returned(_) => {}
         }
     }
 

@@ -30,6 +30,10 @@ impl Program {
         if parents.contains(&template) {
             return None;
         }
+        let spawns = |t: usize| self.templates[t].code.iter().any(|i| matches!(i, Instr::Spawn(..)));
+        if self.callees(template).into_iter().flat_map(|t| self.reaches(t)).any(spawns) {
+            return None;
+        }
         parents.push(template);
         let mut children = HashMap::new();
         for i in &self.templates[template].code {

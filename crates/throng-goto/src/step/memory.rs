@@ -25,7 +25,7 @@ impl Stepper<'_> {
         let mut private = false;
         for v in self.addresses_at(run, a, size) {
             self.publish(run, v);
-            private |= self.program.is_private(v);
+            private |= self.is_private(run, v);
         }
         private
     }
@@ -38,7 +38,7 @@ impl Stepper<'_> {
         let near = object.get(low..high).unwrap_or_default();
         let is_address = |v: i64| {
             let known = usize::try_from(object_of(v) - 1).is_ok_and(|o| o < self.program.objects.len());
-            known || self.slot(v).is_some_and(|s| s < run.memory.heap.len()) || self.program.is_private(v)
+            known || self.slot(run, v).is_some() || self.is_private(run, v)
         };
         pointers(near, is_address).into_iter().map(|at| word(&near[at..at + 8])).collect()
     }
@@ -68,14 +68,10 @@ impl Stepper<'_> {
     /// The bytes of an object, or why there are none.
     pub(super) fn object<'r>(&self, run: &'r Run, object: i64) -> Result<&'r [u16], &'static str> {
         if object >= PRIVATE {
-            let Some(local) = self.program.locals.get((object - PRIVATE) as usize) else {
+            let Some(place) = self.private_place(run, object) else {
                 return Err("an access is where no object is");
             };
-            let from = local.base as usize;
-            return run
-                .private
-                .get(from..from + local.size as usize)
-                .ok_or("an access is to another thread's variable");
+            return run.private.get(place).ok_or("an access is to another thread's variable");
         }
         match object {
             0 => return Err("a null pointer is dereferenced"),
@@ -88,8 +84,9 @@ impl Stepper<'_> {
             return Ok(&run.memory.fixed[o.base..o.base + o.init.len()]);
         }
         match run.memory.heap.get(number.wrapping_sub(self.program.objects.len())) {
-            Some(Slot::Used(bytes, _)) => Ok(bytes),
+            Some(Slot::Used(bytes, _) | Slot::Local(_, bytes, _)) => Ok(bytes),
             Some(Slot::Empty | Slot::Freed) => Err("memory is used after it was freed"),
+            Some(Slot::Gone) => Err("a local variable is used after its lifetime"),
             None => Err("an access is where no object is"),
         }
     }
@@ -97,9 +94,8 @@ impl Stepper<'_> {
     /// The same bytes, to be written.
     fn object_mut<'r>(&self, run: &'r mut Run, object: i64) -> Option<&'r mut [u16]> {
         if object >= PRIVATE {
-            let local = self.program.locals.get((object - PRIVATE) as usize)?;
-            let from = local.base as usize;
-            return run.private.get_mut(from..from + local.size as usize);
+            let place = self.private_place(run, object)?;
+            return run.private.get_mut(place);
         }
         let number = usize::try_from(object - 1).ok()?;
         let memory = Arc::make_mut(&mut run.memory);
@@ -107,7 +103,7 @@ impl Stepper<'_> {
             return memory.fixed.get_mut(o.base..o.base + o.init.len());
         }
         match memory.heap.get_mut(number - self.program.objects.len()) {
-            Some(Slot::Used(bytes, _)) => Some(bytes),
+            Some(Slot::Used(bytes, _) | Slot::Local(_, bytes, _)) => Some(bytes),
             _ => None,
         }
     }
@@ -135,7 +131,7 @@ impl Stepper<'_> {
     }
 
     /// Returns whether other threads may be running.
-    fn has_company(&self, run: &Run) -> bool {
+    pub(super) fn has_company(&self, run: &Run) -> bool {
         let ended = &run.memory.ended;
         match ended.is_empty() {
             true => self.program.concurrent,
@@ -145,16 +141,22 @@ impl Stepper<'_> {
 
     /// A value goes where other threads can read it.
     pub(super) fn publish(&self, run: &mut Run, v: i64) {
-        let Some(slot) = self.slot(v) else { return };
-        if matches!(run.memory.heap.get(slot), Some(Slot::Used(_, false)))
-            && let Slot::Used(_, published) = &mut Arc::make_mut(&mut run.memory).heap[slot]
+        let Some(Slot::Used(_, false) | Slot::Local(_, _, false)) = self.slot(run, v) else { return };
+        let slots = &mut Arc::make_mut(&mut run.memory).heap;
+        if let Some(Slot::Used(_, published) | Slot::Local(_, _, published)) =
+            self.slot_number(v).and_then(|n| slots.get_mut(n))
         {
             *published = true;
         }
     }
 
-    /// The number of the allocated object that a value would be an address of.
-    fn slot(&self, v: i64) -> Option<usize> {
+    /// The place that a value is an address of, among those of allocated objects.
+    pub(super) fn slot<'r>(&self, run: &'r Run, v: i64) -> Option<&'r Slot> {
+        run.memory.heap.get(self.slot_number(v)?)
+    }
+
+    /// The number of the place that a value would be an address of.
+    pub(super) fn slot_number(&self, v: i64) -> Option<usize> {
         let first = self.program.objects.len() as i64 + 1;
         usize::try_from(object_of(v) - first).ok().filter(|_| object_of(v) < DANGLING)
     }
@@ -187,12 +189,13 @@ impl Stepper<'_> {
         if a == 0 {
             return Ok(());
         }
-        let slot = self.slot(a).filter(|&s| s < run.memory.heap.len());
-        let Some(slot) = slot else {
-            return Err(self.memory_error("something is freed that was not allocated"));
-        };
-        let Slot::Used(bytes, published) = &run.memory.heap[slot] else {
-            return Err(self.memory_error("memory is freed twice"));
+        let found = self.slot_number(a).and_then(|s| run.memory.heap.get(s).map(|slot| (s, slot)));
+        let (slot, bytes, published) = match found {
+            Some((slot, Slot::Used(bytes, published))) => (slot, bytes, published),
+            Some((_, Slot::Empty | Slot::Freed)) => return Err(self.memory_error("memory is freed twice")),
+            None | Some((_, Slot::Local(..) | Slot::Gone)) => {
+                return Err(self.memory_error("something is freed that was not allocated"));
+            }
         };
         if offset_of(a) != 0 {
             return Err(self.memory_error("a pointer into the middle of allocated memory is freed"));
@@ -204,13 +207,18 @@ impl Stepper<'_> {
             Arc::make_mut(&mut run.memory).heap[slot] = Slot::Freed;
             return Ok(());
         }
+        self.clear_slot(run, slot);
+        self.invalidate(run, object_of(a));
+        Ok(())
+    }
+
+    /// Nothing is in a place any more, and nothing points there.
+    pub(super) fn clear_slot(&self, run: &mut Run, slot: usize) {
         let heap = &mut Arc::make_mut(&mut run.memory).heap;
         heap[slot] = Slot::Empty;
         while heap.last() == Some(&Slot::Empty) {
             heap.pop();
         }
-        self.invalidate(run, object_of(a));
-        Ok(())
     }
 
     /// A local variable is alive from here on, without a value.
@@ -218,8 +226,12 @@ impl Stepper<'_> {
         let object = object_of(a);
         let known = usize::try_from(object - 1).ok().and_then(|o| self.program.objects.get(o));
         let again = self.object(run, object).is_ok_and(|bytes| bytes.contains(&DEAD));
-        if again && known.is_some_and(|o| o.leaves) && self.has_company(run) {
-            self.missing("another thread may still have a pointer to an earlier local variable");
+        let leaves = match known {
+            Some(o) => o.leaves,
+            None => matches!(self.slot(run, a), Some(Slot::Local(_, _, true))),
+        };
+        if again && leaves && self.has_company(run) {
+            self.missing(STALE);
         }
         if self.object(run, object).is_ok_and(|bytes| bytes.iter().any(|&b| b != OPEN))
             && let Some(bytes) = self.object_mut(run, object)
@@ -240,16 +252,18 @@ impl Stepper<'_> {
 
     /// Pointers to an object that is gone, in memory and in this thread, become such that no
     /// object has.
-    fn invalidate(&self, run: &mut Run, object: i64) {
+    pub(super) fn invalidate(&self, run: &mut Run, object: i64) {
         let gone = |v: i64| object_of(v) == object;
         let nowhere = address(DANGLING, 0);
-        let holders = &self.program.holders;
-        for &r in holders.registers(self.program, self.thread.template as usize, object) {
+        let (holders, known_as) = (&self.program.holders, self.known_as(run, object));
+        for &r in holders.registers(self.program, run.template, known_as) {
             if let Some(v) = run.registers[r as usize].as_mut().filter(|v| gone(**v)) {
                 *v = nowhere;
             }
         }
-        if !holders.in_memory(self.program, object) {
+        let callers = run.frames.iter_mut().flat_map(|f| &mut f.registers).flatten();
+        callers.filter(|v| gone(**v)).for_each(|v| *v = nowhere);
+        if !holders.in_memory(self.program, known_as) {
             return;
         }
         let clear = |bytes: &mut [u16]| {
@@ -259,9 +273,8 @@ impl Stepper<'_> {
                 }
             }
         };
-        for local in &self.program.locals {
-            let from = local.base as usize;
-            run.private.get_mut(from..from + local.size as usize).into_iter().for_each(clear);
+        for place in self.private_places(run) {
+            run.private.get_mut(place).into_iter().for_each(clear);
         }
         if object >= PRIVATE {
             // It could not be stored anywhere else.
@@ -270,14 +283,14 @@ impl Stepper<'_> {
         let places = self.program.objects.iter().map(|o| o.base..o.base + o.init.len());
         let fixed: Vec<_> =
             places.filter(|at| !pointers(&run.memory.fixed[at.clone()], gone).is_empty()).collect();
-        let used = |s: &Slot| matches!(s, Slot::Used(bytes, _) if !pointers(bytes, gone).is_empty());
+        let used = |s: &Slot| matches!(s, Slot::Used(bytes, _) | Slot::Local(_, bytes, _) if !pointers(bytes, gone).is_empty());
         if fixed.is_empty() && !run.memory.heap.iter().any(used) {
             return;
         }
         let memory = Arc::make_mut(&mut run.memory);
         fixed.into_iter().for_each(|at| clear(&mut memory.fixed[at]));
         for slot in &mut memory.heap {
-            if let Slot::Used(bytes, _) = slot {
+            if let Slot::Used(bytes, _) | Slot::Local(_, bytes, _) = slot {
                 clear(bytes);
             }
         }
@@ -304,6 +317,9 @@ impl Stepper<'_> {
         Ok(())
     }
 }
+
+/// Why a local variable whose place is used again is not certain to be all that there is to it.
+pub(super) const STALE: &str = "another thread may still have a pointer to an earlier local variable";
 
 /// Where bytes are an address with a property.
 fn pointers(bytes: &[u16], is: impl Fn(i64) -> bool) -> Vec<usize> {
