@@ -378,6 +378,11 @@ fn thread_family(rest: &str) -> Meaning {
     }
 }
 
+/// Returns whether a function that ends the program calls those that run after `main`.
+pub(crate) fn runs_destructors(name: &str) -> bool {
+    name == "exit"
+}
+
 /// Returns whether the result of a function without a body is an input, by its name.
 pub(crate) fn is_input(name: &str) -> bool {
     name.starts_with(INPUT) || name.starts_with("nondet")

@@ -4,7 +4,7 @@
 //! The values are private memory. What all threads share is a table: how many keys there are, and
 //! the function of each.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};

@@ -1,8 +1,8 @@
 //! Statements.
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
+use super::attributes::pragma;
 use super::expressions::calls;
 use super::{Lower, Result, Switch, Value, unsupported, wrong};
 use crate::library::special::ASYNC_LABEL;
@@ -72,6 +72,12 @@ impl<'a> Lower<'a> {
             }
             Statement::Return(e) => self.return_statement(e.as_deref(), s.span),
             Statement::Asm(a) => self.assembly(&a.node, s.span),
+            Statement::GotoAddress(_) => unsupported(s.span, "a `goto` to a computed label"),
+            Statement::Attributed(attributes, inner) => {
+                self.without_effect(attributes)?;
+                self.statement(inner);
+                Ok(())
+            }
         }
     }
 
@@ -111,7 +117,8 @@ impl<'a> Lower<'a> {
     }
 
     fn return_statement(&mut self, e: Option<&'a Node<Expression>>, span: Span) -> Result<()> {
-        let Some((place, exit)) = self.current.frames.last().map(|f| (f.result.clone(), f.exit)) else {
+        let frame = self.current.frames.last();
+        let Some((place, exit, outer)) = frame.map(|f| (f.result.clone(), f.exit, f.outer)) else {
             return wrong(span, "`return` outside a function");
         };
         if let Some(e) = e {
@@ -120,21 +127,18 @@ impl<'a> Lower<'a> {
                 self.assign(&place, v, span)?;
             }
         }
+        self.clean_up(outer);
         self.emit(Instr::Jump(exit));
         Ok(())
     }
 
     /// A compiler barrier has no instruction in it, and sequential consistency needs none.
     fn assembly(&mut self, a: &'a AsmStatement, span: Span) -> Result<()> {
-        let (template, inputs) = match a {
-            AsmStatement::GnuBasic(t) => (&t.node, &[][..]),
-            AsmStatement::GnuExtended(x) if x.outputs.is_empty() => (&x.template.node, &x.inputs[..]),
-            AsmStatement::GnuExtended(_) => return unsupported(span, "inline assembly"),
-        };
-        if template.iter().any(|t| !t.trim_matches('"').trim().is_empty()) {
+        let empty = a.template.node.iter().all(|t| t.trim_matches('"').trim().is_empty());
+        if !empty || !a.outputs.is_empty() || a.goto {
             return unsupported(span, "inline assembly");
         }
-        inputs.iter().try_for_each(|i| self.value(&i.node.variable_name).map(|_| ()))
+        a.inputs.iter().try_for_each(|i| self.value(&i.node.expression).map(|_| ()))
     }
 
     /// Returns whether there is an access to memory after instruction `from`; if not, the atomic
@@ -163,6 +167,18 @@ impl<'a> Lower<'a> {
                 self.record(done);
             }
             BlockItem::Statement(s) => self.statement(s),
+            BlockItem::LocalLabels(_) => {
+                let refused = unsupported::<()>(i.span, "`__label__`");
+                self.record(refused);
+            }
+            BlockItem::Function(_) => {
+                let refused = unsupported::<()>(i.span, "a function inside a function");
+                self.record(refused);
+            }
+            BlockItem::Pragma(text) => {
+                let done = pragma(text, i.span);
+                self.record(done);
+            }
         }
     }
 
@@ -299,8 +315,8 @@ impl<'a> Lower<'a> {
                 let v = self.constant(e)?;
                 self.case(v, v, span)?;
             }
-            Label::CaseRange(r) => {
-                let (low, high) = (self.constant(&r.node.low)?, self.constant(&r.node.high)?);
+            Label::CaseRange(low, high) => {
+                let (low, high) = (self.constant(low)?, self.constant(high)?);
                 self.case(low, high, span)?;
             }
             Label::Default => {
@@ -313,6 +329,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+        self.without_effect(&l.attributes)?;
         self.statement(&l.statement);
         Ok(())
     }
@@ -403,6 +420,7 @@ impl<'a> Lower<'a> {
             // The value may be a structure among its variables, which therefore end with the block
             // around it.
             Ok(v) if v.ty.scalar().is_none() && v.ty != Ty::Void => {
+                self.clean_up(self.current.blocks.len().saturating_sub(1));
                 self.scopes.pop();
                 let inner = self.current.blocks.pop().unwrap_or_default();
                 if let Some(outer) = self.current.blocks.last_mut() {
