@@ -13,6 +13,7 @@ mod lower;
 pub mod mutants;
 pub mod preprocess;
 pub mod replay;
+pub mod syntax;
 mod types;
 pub mod witness;
 
