@@ -214,6 +214,8 @@ pub struct Lower<'a> {
     types: HashMap<(usize, usize), Ty>,
     /// Only types are asked for.
     dry: bool,
+    /// Positions in [`Program::functions`].
+    function_numbers: HashMap<String, i64>,
     /// Functions whose address was taken.
     pointed: HashSet<String>,
     /// Names that are used other than to call them, anywhere.
@@ -257,6 +259,7 @@ pub fn lower(
         strings: HashMap::new(),
         types: HashMap::new(),
         dry: false,
+        function_numbers: HashMap::new(),
         pointed: HashSet::new(),
         values: HashSet::new(),
         recursive_locks: false,
@@ -439,11 +442,13 @@ impl<'a> Lower<'a> {
     }
 
     fn function_number(&mut self, name: &str) -> i64 {
-        let known = self.program.functions.iter().position(|f| f == name);
-        known.unwrap_or_else(|| {
-            self.program.functions.push(name.to_string());
-            self.program.functions.len() - 1
-        }) as i64
+        if let Some(&n) = self.function_numbers.get(name) {
+            return n;
+        }
+        let n = self.program.functions.len() as i64;
+        self.program.functions.push(name.to_string());
+        self.function_numbers.insert(name.to_string(), n);
+        n
     }
 
     fn function_address(&mut self, name: &str) -> i64 {
@@ -790,6 +795,10 @@ impl<'a> Lower<'a> {
         let first: Vec<String> = first.iter().map(|name| self.linkage.entry(name)).collect();
         for name in &first {
             if !self.definitions.contains_key(name) {
+                if let Err(p) = self.linkage.usable_entry(written_name(name)) {
+                    self.problems.push(p);
+                    return;
+                }
                 let hint = question.entries.is_empty().then(|| {
                     "name the functions that threads call (on the command line: `--entry F`), or define `main`, which starts them".to_string()
                 });

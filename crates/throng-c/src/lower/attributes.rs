@@ -41,6 +41,8 @@ impl<'a> Lower<'a> {
             match constructs::attribute(&a.name.node, &a.text, on) {
                 Effect::None => {}
                 Effect::Understood => self.understand(a, &mut said)?,
+                // It runs though nothing uses it.
+                Effect::Refused if a.name.node == "section" => _ = self.record(refused::<()>(a)),
                 Effect::Refused => return refused(a),
             }
         }

@@ -90,6 +90,14 @@ impl Linkage {
         self.units[self.unit].names.insert(name, symbol);
     }
 
+    /// Refuses a function of a name that is given from outside, if its definition is not modelled.
+    pub(super) fn usable_entry(&self, name: &str) -> Result<()> {
+        match self.units.iter().find_map(|unit| unit.refused.get(name)) {
+            Some(what) => unsupported(Span::none(), what.clone()),
+            None => Ok(()),
+        }
+    }
+
     /// Functions of a name that is given from outside: the external one, or the only internal one.
     pub(super) fn entry(&self, name: &str) -> String {
         let mut inside = self.units.iter().filter(|u| u.internal.contains(name));
