@@ -42,6 +42,7 @@ mod locks;
 mod startup;
 mod statements;
 mod threads;
+mod unmodelled;
 mod uses;
 
 pub(crate) use linkage::written_name;
@@ -97,6 +98,8 @@ enum Symbol {
     Tag(usize),
     /// An enumeration, under `struct NAME` as well, because tags are one name space.
     Enumeration(Int),
+    /// Of a block, and declared with something that is not modelled.
+    Refused(String),
 }
 
 /// A value: of a scalar type, or the address of a structure.
@@ -166,6 +169,8 @@ struct Block {
     variables: Vec<(i64, u32)>,
     registers: Vec<Reg>,
     cleanups: Vec<cleanup::Cleanup>,
+    /// The labels that are declared in it, and their names in the function.
+    labels: Vec<(String, String)>,
 }
 
 /// The template being written.
@@ -461,16 +466,19 @@ impl<'a> Lower<'a> {
     // ---- declarations ----
 
     fn declaration(&mut self, d: &'a Node<Declaration>) -> Result<()> {
+        if let ([], [s]) = (&d.node.declarators[..], &d.node.specifiers[..])
+            && let DeclarationSpecifier::TypeSpecifier(Node { node: TypeSpecifier::Struct(s), .. }) = &s.node
+        {
+            self.declare_tag(s);
+        }
         let base = match self.specifiers(&d.node.specifiers, d.span) {
             Ok(base) => base,
             Err(p) => return self.refuse_all(d, p),
         };
-        if let ([], Ty::Struct(s)) = (&d.node.declarators[..], &base.ty) {
-            self.check_hides(*s, d.span)?;
-        }
         for item in &d.node.declarators {
-            let done = self.declare(&base, item, d.span);
-            done.or_else(|p| self.refuse_on_use(item, base.class, p))?;
+            self.each_declared(|s| {
+                s.declare(&base, item, d.span).or_else(|p| s.refuse_on_use(item, base.class, p))
+            })?;
         }
         Ok(())
     }
@@ -483,8 +491,19 @@ impl<'a> Lower<'a> {
         });
         match &d.node.declarators[..] {
             [] => Err(p),
-            all => all.iter().try_for_each(|item| self.refuse_on_use(item, class, p.clone())),
+            all => all
+                .iter()
+                .try_for_each(|item| self.each_declared(|s| s.refuse_on_use(item, class, p.clone()))),
         }
+    }
+
+    /// One of the names of a declaration; what is wrong with it does not concern the others.
+    fn each_declared(&mut self, declare: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        if self.scopes.is_empty() {
+            return declare(self);
+        }
+        self.attempt(declare);
+        Ok(())
     }
 
     /// Something in a declaration of the file scope is not modelled, which matters where the name
@@ -495,10 +514,11 @@ impl<'a> Lower<'a> {
         class: Option<StorageClassSpecifier>,
         p: Problem,
     ) -> Result<()> {
+        if !self.scopes.is_empty() {
+            return self.refuse_local(item, class, p);
+        }
         let declarator = &item.node.declarator.node;
-        let Some(name) = linkage::declared_name(declarator).filter(|_| self.scopes.is_empty()) else {
-            return Err(p);
-        };
+        let Some(name) = linkage::declared_name(declarator) else { return Err(p) };
         let is_type = class == Some(StorageClassSpecifier::Typedef);
         let is_function = matches!(
             declarator.derived.last().map(|d| &d.node),
@@ -556,17 +576,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `struct s;` in a block makes a new type, which hides one of that name.
-    fn check_hides(&self, s: usize, span: Span) -> Result<()> {
-        let tag = format!("struct {}", self.structs[s].name);
-        match self.scopes.last() {
-            Some(scope) if !tag.ends_with(' ') && !scope.contains_key(&tag) => {
-                unsupported(span, "a declaration that hides a structure")
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn declare_type(
         &mut self,
         name: String,
@@ -615,9 +624,10 @@ impl<'a> Lower<'a> {
             true => self.thread_local(&name, size, align),
             false => self.object(name.clone(), &ty, vec![0; size as usize]),
         };
-        self.statics.insert((declared.start, span.start), (a, ty.clone()));
         self.bind(name, Symbol::Memory(a, ty.clone()));
-        self.fixed_initial(a, &ty, item, span)
+        self.fixed_initial(a, &ty, item, span)?;
+        self.statics.insert((declared.start, span.start), (a, ty));
+        Ok(())
     }
 
     /// A new variable that every thread has from its start.
@@ -891,13 +901,14 @@ impl<'a> Lower<'a> {
         self.here = definition.node.node.declarator.span;
         let mut arguments = Vec::new();
         for (n, t) in &definition.ty.parameters {
-            let Some(i) = t.scalar() else {
-                return unsupported(self.here, "a thread that starts with a structure as argument");
-            };
-            let r = self.register(i, n.clone());
+            let r = self.register(t.scalar().unwrap_or(PTR), n.clone());
             self.current.template.owners[r as usize] = name.to_string();
             arguments.push(Value { expr: Expr::Reg(r), ty: t.clone() });
         }
+        self.attempt(|s| match definition.ty.parameters.iter().all(|(_, t)| t.scalar().is_some()) {
+            true => Ok(()),
+            false => unsupported(s.here, "a thread that starts with a structure as argument"),
+        });
         for (r, (_, t)) in definition.ty.parameters.iter().enumerate() {
             // Nothing is known that a pointer could point to.
             if entry && matches!(t.plain(), Ty::Ptr(_)) {
@@ -908,14 +919,18 @@ impl<'a> Lower<'a> {
             // Its arguments are inputs.
             self.current.template.arguments = 0;
         }
+        let mut result = None;
+        self.attempt(|s| {
+            if s.current.template.single {
+                s.construct()?;
+            }
+            result = s.inline(name, arguments, s.here)?;
+            Ok(())
+        });
         if self.current.template.single {
-            self.construct()?;
-        }
-        let result = self.inline(name, arguments, self.here)?;
-        if self.current.template.single {
-            self.exit_program()?;
+            self.attempt(|s| s.exit_program());
         } else {
-            self.end_keys(self.here)?;
+            self.attempt(|s| s.end_keys(s.here));
             let value = match result {
                 Some(v) if v.ty.scalar().is_some() => v.expr,
                 _ => Expr::Const(0),

@@ -2,7 +2,7 @@
 
 use crate::syntax::ast::*;
 
-use super::{Lower, Result, Symbol, unsupported, wrong};
+use super::{Lower, Problem, Result, Symbol, unsupported, wrong};
 use crate::constructs::On;
 use crate::types::{Field, Struct, Ty};
 use throng_goto::program::{INT, Int};
@@ -92,6 +92,23 @@ impl<'a> Lower<'a> {
         Ok(Ty::Struct(number))
     }
 
+    /// `struct s;` in a block makes a new type, which hides one of that name.
+    pub(super) fn declare_tag(&mut self, s: &'a Node<StructType>) {
+        let Some(name) = s.node.identifier.as_ref().map(|n| &n.node.name) else { return };
+        let tag = format!("struct {name}");
+        if s.node.declarations.is_none() && self.scopes.last().is_some_and(|scope| !scope.contains_key(&tag))
+        {
+            let n = self.new_struct(name.clone(), s.node.kind);
+            self.bind(tag, Symbol::Tag(n));
+        }
+    }
+
+    fn new_struct(&mut self, name: String, kind: StructKind) -> usize {
+        let (union, unit) = (kind == StructKind::Union, self.linkage.unit);
+        self.structs.push(Struct { name, align: 1, union, unit, ..Struct::default() });
+        self.structs.len() - 1
+    }
+
     /// Returns the number of a structure, which may be new.
     fn struct_number(&mut self, s: &'a Node<StructType>) -> Result<usize> {
         let name = s.node.identifier.as_ref().map_or_else(String::new, |n| n.node.name.clone());
@@ -107,10 +124,8 @@ impl<'a> Lower<'a> {
             Some(_) => return wrong(s.span, format!("`{name}` is declared as something else as well")),
             None => {}
         }
-        let (union, unit) = (s.node.kind == StructKind::Union, self.linkage.unit);
         let named = !name.is_empty();
-        self.structs.push(Struct { name, align: 1, union, unit, ..Struct::default() });
-        let n = self.structs.len() - 1;
+        let n = self.new_struct(name, s.node.kind);
         if named {
             self.bind(tag, Symbol::Tag(n));
         }
@@ -222,6 +237,21 @@ impl<'a> Lower<'a> {
     /// Returns the type of an enumeration: what it is declared to be, or `unsigned int` unless a
     /// constant is negative or too large.
     pub(super) fn enumeration(&mut self, e: &'a Node<EnumType>) -> Result<Ty> {
+        self.known_enumeration(e).inspect_err(|p| self.refuse_enumeration(e, p))
+    }
+
+    /// The names of an enumeration that is not modelled cannot be used.
+    fn refuse_enumeration(&mut self, e: &'a Node<EnumType>, p: &Problem) {
+        let (Some(what), false) = (p.construct(), e.node.enumerators.is_empty()) else { return };
+        for name in e.node.enumerators.iter().map(|item| &item.node.identifier.node.name) {
+            self.bind(name.clone(), Symbol::Refused(what.clone()));
+        }
+        if let Some(n) = &e.node.identifier {
+            self.bind(format!("struct {}", n.node.name), Symbol::Refused(what));
+        }
+    }
+
+    fn known_enumeration(&mut self, e: &'a Node<EnumType>) -> Result<Ty> {
         let tag = e.node.identifier.as_ref().map(|n| format!("struct {}", n.node.name));
         let said = self.said(&e.node.attributes, On::Enumeration)?;
         let fixed = match &e.node.underlying {

@@ -205,11 +205,12 @@ impl<'a> Lower<'a> {
 
     /// Refuses a name of the file scope that was declared with something that is not modelled.
     pub(super) fn usable(&self, name: &str, span: Span) -> Result<()> {
-        let local = self.scopes.iter().any(|s| s.contains_key(name));
-        match self.linkage.units[self.linkage.unit].refused.get(name) {
-            Some(what) if !local => unsupported(span, what.clone()),
-            _ => Ok(()),
-        }
+        let refused = match self.lookup(name) {
+            Some(Symbol::Refused(what)) => Some(what),
+            _ if self.scopes.iter().any(|s| s.contains_key(name)) => None,
+            _ => self.linkage.units[self.linkage.unit].refused.get(name),
+        };
+        refused.map_or(Ok(()), |what| unsupported(span, what.clone()))
     }
 
     /// Declares a function in the file scope.
@@ -273,7 +274,17 @@ impl<'a> Lower<'a> {
             Some(scope) => scope.insert(name.to_string(), symbol),
             None => self.linkage.units[self.linkage.unit].names.insert(name.to_string(), symbol),
         };
-        self.fixed_initial(a, ty, item, span)
+        self.fixed_initial(a, ty, item, span).inspect_err(|_| self.unknown_initial(a))
+    }
+
+    /// Part of the initial value of a variable is not known: it has any value, on which no run may
+    /// depend.
+    fn unknown_initial(&mut self, a: i64) {
+        let object = usize::try_from(object_of(a) - 1).ok();
+        if let Some(o) = object.and_then(|o| self.program.objects.get_mut(o)) {
+            o.init.fill(OPEN);
+            o.external = true;
+        }
     }
 
     /// Checks that a variable may be declared in this way, too.

@@ -18,7 +18,9 @@ impl<'a> Lower<'a> {
     pub(super) fn function_attributes(&mut self, name: &str, said: &Said<'a>, span: Span) -> Result<()> {
         let link = self.linked(name);
         if said.constructor.or(said.destructor).is_some() && !self.question.entries.is_empty() {
-            return unsupported(span, "a function that runs before or after `main`, where there is none,");
+            // It runs though nothing calls it.
+            let what = "a function that runs before or after `main`, where there is none,";
+            self.record(unsupported::<()>(span, what));
         }
         let Startup { constructors, destructors } = &mut self.startup;
         for (list, priority) in [(constructors, said.constructor), (destructors, said.destructor)] {
