@@ -207,6 +207,11 @@ pub fn attribute(name: &str, argument: &str, on: On) -> Effect {
     }
 }
 
+/// Returns a name without the underscores around it.
+pub fn bare(name: &str) -> &str {
+    name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name)
+}
+
 /// Returns whether a pragma other than `pack` has no effect.
 pub fn is_pragma_without_effect(text: &str) -> bool {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();

@@ -448,7 +448,9 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = Vec::new();
         sources(&root, &mut files);
-        files.retain(|file| !file.ends_with("library/special.rs") && !file.ends_with("constructs.rs"));
+        // Of functions these know only what attributes say, and which header declares them.
+        let others = ["library/special.rs", "constructs.rs", "syntax/hints.rs"];
+        files.retain(|file| !others.iter().any(|other| file.ends_with(other)));
         let families = ["__VERIFIER_", "__CPROVER_", "pthread_", "sem_", "__assert"];
         let types = ["pthread_mutex_t", "pthread_cond_t"];
         let mut seen = 0;

@@ -62,7 +62,7 @@ impl<'a> Lower<'a> {
                 let align = power_of_two(align, a.name.span)?;
                 said.aligned = Some(said.aligned.unwrap_or(1).max(align));
             }
-            "mode" => said.mode = Some(bare(&a.text)),
+            "mode" => said.mode = Some(constructs::bare(a.text.trim())),
             "constructor" => said.constructor = Some(self.priority(a)?),
             "destructor" => said.destructor = Some(self.priority(a)?),
             "cleanup" => match a.arguments.first().map(|e| &e.node) {
@@ -136,10 +136,4 @@ pub(super) fn power_of_two(align: i64, span: Span) -> Result<u64> {
         Some(align) => Ok(align),
         None => wrong(span, "this is not an alignment"),
     }
-}
-
-/// Returns a word without the underscores around it.
-fn bare(word: &str) -> &str {
-    let word = word.trim();
-    word.strip_prefix("__").and_then(|w| w.strip_suffix("__")).unwrap_or(word)
 }
