@@ -201,6 +201,7 @@ impl Lexer<'_, '_> {
     fn quoted(&mut self, start: usize) {
         let quote = self.peek(0);
         let mut at = self.at + 1;
+        let first = at;
         let closed = loop {
             match self.bytes.get(at) {
                 None | Some(b'\n') => break false,
@@ -215,7 +216,7 @@ impl Lexer<'_, '_> {
         if !closed {
             let what = if kind == Kind::Text { "string" } else { "character" };
             self.error(start, self.at, &format!("this {what} is not closed"), None);
-        } else if kind == Kind::Character && self.text[start..self.at].ends_with("''") {
+        } else if kind == Kind::Character && at == first {
             self.error(start, self.at, "there is nothing between the quotes", None);
         }
         self.push(kind, start, self.at);
