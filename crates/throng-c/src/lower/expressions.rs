@@ -660,6 +660,8 @@ impl<'a> Lower<'a> {
                 let ones = Expr::Const(at.wrap(-1));
                 Ok(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty })
             }
+            UnaryOperator::Real => unsupported(span, "`__real__`"),
+            UnaryOperator::Imaginary => unsupported(span, "`__imag__`"),
             UnaryOperator::Negate => {
                 let v = self.value(operand)?;
                 let t = self.truth(v, span)?;

@@ -8,22 +8,27 @@ use super::ast::*;
 
 /// Something that walks over the tree.
 pub trait Visit<'a>: Sized {
+    /// Called for an expression.
     fn expression(&mut self, e: &'a Node<Expression>) {
         expression(self, e);
     }
 
+    /// Called for a statement.
     fn statement(&mut self, s: &'a Node<Statement>) {
         statement(self, s);
     }
 
+    /// Called for an item of a block.
     fn block_item(&mut self, item: &'a Node<BlockItem>) {
         block_item(self, item);
     }
 
+    /// Called for a declaration, inside of functions or outside.
     fn declaration(&mut self, d: &'a Node<Declaration>) {
         declaration(self, d);
     }
 
+    /// Called for an initial value.
     fn initializer(&mut self, i: &'a Node<Initializer>) {
         initializer(self, i);
     }
