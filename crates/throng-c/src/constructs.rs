@@ -1,18 +1,45 @@
-//! What the reader does with each attribute, pragma and keyword that the parser does not see.
+//! What the reader does with each attribute and pragma.
 //!
-//! There are three cases and no fourth: a construct is modelled, it has no effect on what a program
-//! does, or it is refused by name. Names that are in no table are refused.
+//! There are three cases and no fourth: a construct is understood, it has no effect on what a
+//! program does, or it is refused by name. Names that are in no table are refused.
 
-/// What a construct means for the program that it stands in.
+/// What an attribute stands on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effect {
-    /// It changes nothing that a run of the program could show.
-    None,
-    /// It changes what it stands on, which is refused where the program uses it.
-    OnUse,
-    /// It changes the program though nothing refers to it, so that it is refused where it stands.
-    AtOnce,
+pub enum On {
+    /// A structure or union.
+    Structure,
+    /// An enumeration.
+    Enumeration,
+    /// A member of a structure or union.
+    Member,
+    /// A `typedef`.
+    Type,
+    /// A variable of the file scope, or one of a function that is `static` or `extern`.
+    Variable,
+    /// Another variable of a function.
+    Local,
+    /// A function.
+    Function,
+    /// A parameter, a pointer, a statement, a label or an enumerator.
+    Other,
 }
+
+use On::{Enumeration, Function, Local, Member, Other, Structure, Type, Variable};
+
+/// Attributes that are understood, and on what; elsewhere they are refused.
+pub const ATTRIBUTES_UNDERSTOOD: &[(&str, &[On])] = &[
+    ("alias", &[Function]),
+    ("aligned", &[Structure, Member, Type, Variable, Local, Function]),
+    ("cleanup", &[Local]),
+    ("constructor", &[Function]),
+    ("destructor", &[Function]),
+    ("mode", &[Member, Type, Variable, Local]),
+    ("noreturn", &[Function, Member, Type, Variable, Local, Other]),
+    ("packed", &[Structure, Member, Enumeration]),
+    ("section", &[Variable, Function, Local]),
+    ("transparent_union", &[Structure, Type]),
+    ("weak", &[Function, Variable]),
+];
 
 /// Attributes without effect: hints for the optimiser, for warnings, for the linker and debuggers.
 pub const ATTRIBUTES_WITHOUT_EFFECT: &[&str] = &[
@@ -22,6 +49,7 @@ pub const ATTRIBUTES_WITHOUT_EFFECT: &[&str] = &[
     "always_inline",
     "artificial",
     "assume_aligned",
+    "cf_check",
     "cold",
     "common",
     "const",
@@ -34,12 +62,16 @@ pub const ATTRIBUTES_WITHOUT_EFFECT: &[&str] = &[
     "fd_arg",
     "fd_arg_read",
     "fd_arg_write",
-    "flatten",
     "flag_enum",
+    "flatten",
+    "force_align_arg_pointer",
     "format",
     "format_arg",
+    "function_return",
+    "gcc_struct",
     "gnu_inline",
     "hot",
+    "indirect_branch",
     "leaf",
     "malloc",
     "may_alias",
@@ -56,30 +88,34 @@ pub const ATTRIBUTES_WITHOUT_EFFECT: &[&str] = &[
     "no_split_stack",
     "no_stack_limit",
     "no_stack_protector",
+    "nocf_check",
     "noclone",
     "nocommon",
     "nodiscard",
     "noinline",
     "noipa",
     "nonnull",
+    "nonnull_if_nonzero",
     "nonstring",
     "noplt",
-    "noreturn",
     "nothrow",
     "null_terminated_string_arg",
     "optimize",
     "patchable_function_entry",
     "pure",
+    "regparm",
     "reproducible",
     "retain",
     "returns_nonnull",
     "returns_twice",
     "sentinel",
     "stack_protect",
+    "strict_flex_array",
     "target",
     "target_clones",
     "tls_model",
     "unavailable",
+    "uninitialized",
     "unsequenced",
     "unused",
     "used",
@@ -91,41 +127,28 @@ pub const ATTRIBUTES_WITHOUT_EFFECT: &[&str] = &[
     "zero_call_used_regs",
 ];
 
-/// Attributes of whole structures that are modelled. Elsewhere they are refused on use.
-pub const ATTRIBUTES_OF_STRUCTURES: &[&str] = &["packed", "aligned"];
-
-/// Attributes that change layout, lifetime, linkage or meaning of what they stand on.
-pub const ATTRIBUTES_REFUSED_ON_USE: &[&str] = &[
-    "alias",
-    "aligned",
+/// Attributes that change layout, lifetime, linkage or meaning of what they stand on, and are not
+/// modelled: what they stand on is refused where it is used.
+pub const ATTRIBUTES_REFUSED: &[&str] = &[
     "assume",
-    "cleanup",
     "copy",
+    "dllexport",
     "dllimport",
-    "gcc_struct",
     "ifunc",
     "interrupt",
-    "mode",
     "ms_struct",
     "naked",
     "noinit",
-    "packed",
     "persistent",
     "scalar_storage_order",
     "simd",
-    "strict_flex_array",
     "symver",
-    "transparent_union",
-    "uninitialized",
     "vector_size",
-    "weak",
     "weakref",
 ];
 
-/// Attributes of functions that run though nothing calls them.
-pub const ATTRIBUTES_REFUSED_AT_ONCE: &[&str] = &["constructor", "destructor"];
-
-/// Pragmas without effect, by their first words.
+/// Pragmas without effect, by their first words. `#pragma pack` is understood; all others are
+/// refused where they stand.
 pub const PRAGMAS_WITHOUT_EFFECT: &[&str] = &[
     "GCC dependency",
     "GCC diagnostic",
@@ -156,78 +179,44 @@ pub const PRAGMAS_WITHOUT_EFFECT: &[&str] = &[
     "warning",
 ];
 
-/// The pragma that packs the structures which follow it: they are refused where they are used.
-pub const PACK: &str = "pack";
-
-/// Words for types that are not modelled, and what the parser reads in their place.
-pub const REFUSED_TYPES: &[(&str, &str)] = &[
-    ("__int128", "long"),
-    ("__int128_t", "long"),
-    ("__uint128_t", "unsigned long"),
-    ("_Complex", " "),
-    ("__complex__", " "),
-    ("__complex", " "),
-    ("_Imaginary", " "),
-    ("_Float16", "float"),
-    ("__bf16", "float"),
-    ("__fp16", "float"),
-    ("__float80", "double"),
-    ("__ibm128", "double"),
-    ("_Decimal32", "float"),
-    ("_Decimal64", "double"),
-    ("_Decimal128", "double"),
-    ("_Accum", "int"),
-    ("_Fract", "int"),
-    ("_Sat", " "),
-    ("__seg_fs", " "),
-    ("__seg_gs", " "),
-];
-
-/// Words for types with something in brackets, and what the parser reads in place of both.
-pub const REFUSED_TYPES_WITH_BRACKETS: &[(&str, &str)] = &[("_BitInt", "int"), ("_Alignas", " ")];
-
-/// Words that are refused where they stand.
-pub const REFUSED_WORDS: &[&str] = &[
-    "_Pragma",
-    "__builtin_convertvector",
-    "__imag",
-    "__imag__",
-    "__label__",
-    "__real",
-    "__real__",
-    "__transaction_atomic",
-    "__transaction_relaxed",
-];
-
 /// Sections whose functions run before or after `main`.
 const SECTIONS_THAT_RUN: [&str; 3] = ["_array", "ctors", "dtors"];
 
-/// Returns the effect of an attribute, which may be written with two underscores on either side,
-/// and its argument.
-pub fn attribute(name: &str, argument: &str) -> Effect {
-    let name = bare(name);
-    let runs = || SECTIONS_THAT_RUN.iter().any(|s| argument.contains(s));
-    match name {
-        "section" if !runs() => Effect::None,
-        "section" => Effect::AtOnce,
-        _ if ATTRIBUTES_WITHOUT_EFFECT.contains(&name) => Effect::None,
-        _ if ATTRIBUTES_REFUSED_AT_ONCE.contains(&name) => Effect::AtOnce,
+/// What an attribute means for what it stands on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// It changes nothing that a run of the program could show.
+    None,
+    /// It is understood.
+    Understood,
+    /// It is refused.
+    Refused,
+}
+
+/// Returns what an attribute means, by its name without underscores around it and by what is in its
+/// brackets.
+pub fn attribute(name: &str, argument: &str, on: On) -> Effect {
+    if name == "section" && SECTIONS_THAT_RUN.iter().any(|s| argument.contains(s)) {
+        return Effect::Refused;
+    }
+    match ATTRIBUTES_UNDERSTOOD.iter().find(|row| row.0 == name) {
+        Some((_, places)) if places.contains(&on) => Effect::Understood,
+        None if ATTRIBUTES_WITHOUT_EFFECT.contains(&name) => Effect::None,
         // Unknown attributes are among them.
-        _ => Effect::OnUse,
+        _ => Effect::Refused,
     }
 }
 
-/// Returns the name of an attribute without the underscores around it.
+/// Returns a name without the underscores around it.
 pub fn bare(name: &str) -> &str {
     name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name)
 }
 
-/// Returns the effect of a pragma other than [`PACK`].
-pub fn pragma(text: &str) -> Effect {
+/// Returns whether a pragma other than `pack` has no effect.
+pub fn is_pragma_without_effect(text: &str) -> bool {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    let begins = |known: &&str| {
+    PRAGMAS_WITHOUT_EFFECT.iter().any(|known| {
         let known: Vec<&str> = known.split(' ').collect();
         words.starts_with(&known)
-    };
-    if PRAGMAS_WITHOUT_EFFECT.iter().any(begins) { Effect::None } else { Effect::AtOnce }
+    })
 }

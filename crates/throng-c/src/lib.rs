@@ -13,14 +13,13 @@ mod lower;
 pub mod mutants;
 pub mod preprocess;
 pub mod replay;
+pub mod syntax;
 mod types;
 pub mod witness;
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use lang_c::ast::TranslationUnit;
 use throng_goto::{Program, Query, Question};
 use throng_lang::load::Rejected;
 use throng_lang::mutant::Mutant;
@@ -29,6 +28,8 @@ use throng_model::assumption::Assumption;
 
 pub use preprocess::Options;
 use preprocess::{Prepared, Unit};
+use syntax::SyntaxError;
+use syntax::ast::TranslationUnit;
 
 /// A C program that was read: what it means and what is asked, and the text it was read from.
 #[derive(Clone)]
@@ -94,9 +95,8 @@ impl Text {
     }
 
     fn prepared(user: Source, units: Vec<Unit>) -> Result<Text, Rejected> {
-        let source = Arc::new(user.clone());
-        let prepared = on_large_stack(|| Prepared::new(units, user).map_err(|d| vec![d]));
-        Ok(Text { prepared: Arc::new(rejected(&source, prepared)?), source })
+        let prepared = Prepared::new(units, user);
+        Ok(Text { source: prepared.user.clone(), prepared: Arc::new(prepared) })
     }
 
     /// Returns the text with something changed.
@@ -106,8 +106,11 @@ impl Text {
 
     /// Returns what the program means to a question.
     pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
-        let done = on_large_stack(|| translate(Prepared::clone(&self.prepared), question));
-        loaded(self.source.clone(), question.clone(), done)
+        let done = on_large_stack(|| translate(&self.prepared, question));
+        let (program, notes) = rejected(&self.source, done)?;
+        let (source, question) = (self.source.clone(), question.clone());
+        let query = Query { source, program: Arc::new(program), question, notes };
+        Ok(Loaded { query, text: self.prepared.clone() })
     }
 }
 
@@ -131,16 +134,6 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     })
 }
 
-fn loaded(
-    source: Arc<Source>,
-    question: Question,
-    done: Option<Result<Translated, Vec<Diagnostic>>>,
-) -> Result<Loaded, Rejected> {
-    let (program, notes, text) = rejected(&source, done)?;
-    let query = Query { source, program: Arc::new(program), question, notes };
-    Ok(Loaded { query, text: Arc::new(text) })
-}
-
 fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -> Result<T, Rejected> {
     let failed = || {
         let message = "the reader of C failed on this program: please report it";
@@ -149,43 +142,37 @@ fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -
     done.unwrap_or_else(failed).map_err(|diagnostics| Rejected { source: source.clone(), diagnostics })
 }
 
-type Translated = (Program, Vec<Assumption>, Prepared);
+type Translated = (Program, Vec<Assumption>);
 
 /// Returns the trees of all translation units. Offsets in them are those of the whole text.
 fn parse(prepared: &Prepared) -> Result<Vec<TranslationUnit>, Vec<Diagnostic>> {
-    prepared.units.iter().map(|(range, _)| parse_unit(prepared, range.clone())).collect()
+    let (mut trees, mut errors) = (Vec::new(), Vec::new());
+    for (range, _) in &prepared.units {
+        match syntax::parse(&prepared.text, range.clone()) {
+            Ok(tree) => trees.push(tree),
+            Err(found) => errors.extend(found.into_iter().map(|e| syntax_error(prepared, e))),
+        }
+    }
+    if errors.is_empty() { Ok(trees) } else { Err(errors) }
 }
 
-fn parse_unit(prepared: &Prepared, range: Range<usize>) -> Result<TranslationUnit, Vec<Diagnostic>> {
-    let config = lang_c::driver::Config::with_gcc();
-    let text = " ".repeat(range.start) + &prepared.text[range];
-    let parsed = lang_c::driver::parse_preprocessed(&config, text).map_err(|why| {
-        let mut expected: Vec<&str> = why.expected.iter().copied().collect();
-        expected.sort_unstable();
-        let d = prepared.error("E802", why.offset, why.offset + 1, "this is not C that I can read");
-        vec![match expected.len() {
-            1..=6 => d.label(format!("expected {}", expected.join(" or "))),
-            _ => d,
-        }]
-    })?;
-    Ok(parsed.unit)
+fn syntax_error(prepared: &Prepared, e: SyntaxError) -> Diagnostic {
+    let d = prepared.error("E802", e.span.start, e.span.end, e.message);
+    let d = e.label.into_iter().fold(d, Diagnostic::label);
+    e.hint.into_iter().fold(d, Diagnostic::hint)
 }
 
-fn translate(prepared: Prepared, question: &Question) -> Result<Translated, Vec<Diagnostic>> {
-    let units = parse(&prepared)?;
-    let done = lower::lower(&units, &prepared, question).map_err(|problems| {
+fn translate(prepared: &Prepared, question: &Question) -> Result<Translated, Vec<Diagnostic>> {
+    let units = parse(prepared)?;
+    lower::lower(&units, prepared, question).map_err(|problems| {
         let diagnostic = |p: lower::Problem| {
             let d = if p.span.is_none() {
                 Diagnostic::whole(p.code, p.message)
             } else {
                 prepared.error(p.code, p.span.start, p.span.end, p.message)
             };
-            match p.hint {
-                Some(hint) => d.hint(hint),
-                None => d,
-            }
+            p.hint.into_iter().fold(d, Diagnostic::hint)
         };
-        problems.into_iter().map(diagnostic).collect::<Vec<_>>()
-    })?;
-    Ok((done.0, done.1, prepared))
+        problems.into_iter().map(diagnostic).collect()
+    })
 }

@@ -4,12 +4,14 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
+use crate::syntax::visit;
 
+use crate::constructs::On;
 use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES, is_atomic_function};
 use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
+use attributes::Said;
 use throng_goto::program::{
     Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
     Template, Violation, address,
@@ -19,10 +21,12 @@ use throng_goto::step::OPEN;
 use throng_model::assumption::Assumption;
 
 mod atomics;
+mod attributes;
 mod blocks;
 mod builtins;
 mod bytes;
 mod calls;
+mod cleanup;
 mod conditions;
 mod counters;
 mod declarators;
@@ -35,8 +39,10 @@ mod library;
 mod linkage;
 mod literals;
 mod locks;
+mod startup;
 mod statements;
 mod threads;
+mod unmodelled;
 mod uses;
 
 pub(crate) use linkage::written_name;
@@ -52,9 +58,20 @@ pub struct Problem {
 
 pub type Result<T> = std::result::Result<T, Problem>;
 
+/// What is said of a construct behind its name.
+const NOT_SUPPORTED: &str = " is not supported";
+
+impl Problem {
+    /// Returns the construct that is not supported, if that is the problem.
+    fn construct(&self) -> Option<String> {
+        let what = (self.code == "E803").then(|| self.message.strip_suffix(NOT_SUPPORTED))?;
+        Some(what.unwrap_or(&self.message).to_string())
+    }
+}
+
 /// A construct that is not supported.
 fn unsupported<T>(span: Span, what: impl Into<String>) -> Result<T> {
-    Err(Problem { code: "E803", span, message: format!("{} is not supported", what.into()), hint: None })
+    Err(Problem { code: "E803", span, message: what.into() + NOT_SUPPORTED, hint: None })
 }
 
 /// A mistake in the program.
@@ -70,7 +87,8 @@ const MOST_FRAME: u64 = 1 << 16;
 /// What a name means.
 #[derive(Clone, Debug)]
 enum Symbol {
-    Typedef(Ty),
+    /// With the alignment that it has instead of its type's own one.
+    Typedef(Ty, Option<u64>),
     Constant(i64, Int),
     Function(Rc<Func>),
     /// At a fixed address.
@@ -80,6 +98,8 @@ enum Symbol {
     Tag(usize),
     /// An enumeration, under `struct NAME` as well, because tags are one name space.
     Enumeration(Int),
+    /// Of a block, and declared with something that is not modelled.
+    Refused(String),
 }
 
 /// A value: of a scalar type, or the address of a structure.
@@ -103,6 +123,7 @@ struct Definition<'a> {
     ty: Rc<Func>,
     /// The translation unit that it is in.
     unit: usize,
+    weak: bool,
     /// Names whose address is taken, and names that are used other than by subscript or member.
     addressed: Rc<HashSet<String>>,
     bare: Rc<HashSet<String>>,
@@ -114,6 +135,8 @@ struct Frame {
     /// Where it is called, in the preprocessed text.
     call: usize,
     result: Option<Place>,
+    /// How many blocks are open around it.
+    outer: usize,
     exit: usize,
     labels: HashMap<String, usize>,
     addressed: Rc<HashSet<String>>,
@@ -145,6 +168,9 @@ struct Block {
     number: usize,
     variables: Vec<(i64, u32)>,
     registers: Vec<Reg>,
+    cleanups: Vec<cleanup::Cleanup>,
+    /// The labels that are declared in it, and their names in the function.
+    labels: Vec<(String, String)>,
 }
 
 /// The template being written.
@@ -193,11 +219,18 @@ pub struct Lower<'a> {
     types: HashMap<(usize, usize), Ty>,
     /// Only types are asked for.
     dry: bool,
+    /// Positions in [`Program::functions`].
+    function_numbers: HashMap<String, i64>,
     /// Functions whose address was taken.
-    pointed: Vec<String>,
+    pointed: HashSet<String>,
+    /// Names that are used other than to call them, anywhere.
+    values: HashSet<String>,
     recursive_locks: bool,
     /// Objects that are variables of functions, and the function.
     local_objects: Vec<(usize, String)>,
+    /// Private variables whose place is counted from where those of all threads end.
+    frame_variables: Vec<usize>,
+    startup: startup::Startup,
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
     pub problems: Vec<Problem>,
@@ -231,9 +264,13 @@ pub fn lower(
         strings: HashMap::new(),
         types: HashMap::new(),
         dry: false,
-        pointed: Vec::new(),
+        function_numbers: HashMap::new(),
+        pointed: HashSet::new(),
+        values: HashSet::new(),
         recursive_locks: false,
         local_objects: Vec::new(),
+        frame_variables: Vec::new(),
+        startup: startup::Startup::default(),
         keys: None,
         problems: Vec::new(),
         notes: Vec::new(),
@@ -260,6 +297,7 @@ pub fn lower(
         return Err(l.problems);
     }
     l.tell_objects_apart();
+    l.place_frames();
     let mut base = 0;
     for o in &mut l.program.objects {
         o.base = base;
@@ -310,6 +348,14 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Local variables come behind the private variables that threads have from their start.
+    fn place_frames(&mut self) {
+        let start = self.program.private.len() as u32;
+        for &local in &self.frame_variables {
+            self.program.locals[local].base += start;
+        }
+    }
+
     /// Verdicts say that this is taken for granted.
     fn assume(&mut self, what: &'static str) {
         self.note(Assumption::Reader(what));
@@ -319,10 +365,7 @@ impl<'a> Lower<'a> {
     /// to lock them.
     fn has_recursive_locks(&self) -> bool {
         let by_attribute = self.definitions.values().any(|d| d.bare.contains(MUTEX_TYPE));
-        // The header has each of these names twice, and each unit may have the header.
-        let often = 2 * self.prepared.units.len();
-        let by_initial_value =
-            OWNED_MUTEXES.iter().any(|name| self.prepared.text.matches(name).count() > often);
+        let by_initial_value = OWNED_MUTEXES.iter().any(|name| self.values.contains(*name));
         by_attribute || by_initial_value
     }
 
@@ -330,20 +373,30 @@ impl<'a> Lower<'a> {
     fn unit(&mut self, unit: &'a TranslationUnit) {
         for item in &unit.0 {
             self.here = item.span;
+            let mut uses = uses::Uses::default();
+            visit::external(&mut uses, item);
+            self.values.extend(std::mem::take(&mut uses.values));
             let done = match &item.node {
-                ExternalDeclaration::Declaration(d) => {
-                    self.refuse_marked(d);
-                    self.declaration(d)
-                }
+                ExternalDeclaration::Declaration(d) => self.declaration(d),
                 ExternalDeclaration::StaticAssert(a) => self.static_assert(a),
-                ExternalDeclaration::FunctionDefinition(f) => self.define(f),
+                ExternalDeclaration::FunctionDefinition(f) => self.function(f, uses),
+                ExternalDeclaration::Asm(_) => unsupported(item.span, "assembly outside functions"),
+                ExternalDeclaration::Pragma(text) => attributes::pragma(text, item.span),
             };
             self.record(done);
         }
     }
 
-    fn define(&mut self, f: &'a Node<FunctionDefinition>) -> Result<()> {
+    /// A definition of a function. One that is not modelled is refused where it is used.
+    fn function(&mut self, f: &'a Node<FunctionDefinition>, uses: uses::Uses) -> Result<()> {
+        let name = linkage::declared_name(&f.node.declarator.node).unwrap_or_default();
+        self.define(f, uses).or_else(|p| self.refuse(name, false, true, p))
+    }
+
+    fn define(&mut self, f: &'a Node<FunctionDefinition>, uses: uses::Uses) -> Result<()> {
         let base = self.specifiers(&f.node.specifiers, f.span)?;
+        let attributes = base.attributes.iter().copied().chain(&f.node.declarator.node.attributes);
+        let said = self.said(attributes, On::Function)?;
         let (name, ty) = self.declarator(base.ty, &f.node.declarator)?;
         let (Some(name), Ty::Func(mut ty)) = (name, ty) else {
             return wrong(f.span, "this is not a function");
@@ -367,18 +420,22 @@ impl<'a> Lower<'a> {
             }
             ty = Rc::new(new);
         }
-        let mut uses = uses::Uses::default();
-        uses.statement(&f.node.statement.node);
         self.declare_function(&name, &ty, f.node.declarator.span)?;
+        self.function_attributes(&name, &said, f.node.declarator.span)?;
         let link = self.linked(&name);
         self.function_number(&link);
         let unit = self.linkage.unit;
         let (addressed, bare) = (Rc::new(uses.addressed), Rc::new(uses.bare));
-        let definition = Definition { node: f, ty, unit, addressed, bare };
-        match self.definitions.insert(link, definition) {
-            Some(_) => wrong(f.node.declarator.span, format!("`{name}` is defined twice")),
-            None => Ok(()),
+        let definition = Definition { node: f, ty, unit, weak: said.weak, addressed, bare };
+        match self.definitions.get(&link) {
+            // Another unit may have a definition that is not weak.
+            Some(known) if known.unit != unit && said.weak => return Ok(()),
+            Some(known) if known.unit != unit && known.weak => {}
+            Some(_) => return wrong(f.node.declarator.span, format!("`{name}` is defined twice")),
+            None => {}
         }
+        self.definitions.insert(link, definition);
+        Ok(())
     }
 
     /// `_Static_assert`
@@ -390,16 +447,18 @@ impl<'a> Lower<'a> {
     }
 
     fn function_number(&mut self, name: &str) -> i64 {
-        let known = self.program.functions.iter().position(|f| f == name);
-        known.unwrap_or_else(|| {
-            self.program.functions.push(name.to_string());
-            self.program.functions.len() - 1
-        }) as i64
+        if let Some(&n) = self.function_numbers.get(name) {
+            return n;
+        }
+        let n = self.program.functions.len() as i64;
+        self.program.functions.push(name.to_string());
+        self.function_numbers.insert(name.to_string(), n);
+        n
     }
 
     fn function_address(&mut self, name: &str) -> i64 {
-        if !self.pointed.iter().any(|f| f == name) {
-            self.pointed.push(name.to_string());
+        if !self.pointed.contains(name) {
+            self.pointed.insert(name.to_string());
         }
         address(FUNCTION + self.function_number(name), 0)
     }
@@ -407,73 +466,136 @@ impl<'a> Lower<'a> {
     // ---- declarations ----
 
     fn declaration(&mut self, d: &'a Node<Declaration>) -> Result<()> {
-        let base = self.specifiers(&d.node.specifiers, d.span)?;
-        if let ([], Ty::Struct(s)) = (&d.node.declarators[..], &base.ty) {
-            self.check_hides(*s, d.span)?;
+        if let ([], [s]) = (&d.node.declarators[..], &d.node.specifiers[..])
+            && let DeclarationSpecifier::TypeSpecifier(Node { node: TypeSpecifier::Struct(s), .. }) = &s.node
+        {
+            self.declare_tag(s);
         }
+        let base = match self.specifiers(&d.node.specifiers, d.span) {
+            Ok(base) => base,
+            Err(p) => return self.refuse_all(d, p),
+        };
         for item in &d.node.declarators {
-            let span = item.span;
-            if base.class.is_none() && self.variable_array(&base.ty, item)? {
-                continue;
-            }
-            let (name, mut ty) = self.declarator(base.ty.clone(), &item.node.declarator)?;
-            let Some(name) = name else { continue };
-            if let Some(extension) = item.node.declarator.node.extensions.first() {
-                return unsupported(extension.span, "a name in assembly");
-            }
-            if base.class == Some(StorageClassSpecifier::Typedef) {
-                self.declare_type(name, ty, span)?;
-                continue;
-            }
-            if let Ty::Func(f) = &ty {
-                self.declare_function(&name, f, span)?;
-                continue;
-            }
-            if let Some(init) = &item.node.initializer {
-                ty = self.sized(ty, init)?;
-            }
-            if ty == Ty::Auto {
-                match &item.node.initializer {
-                    Some(Node { node: Initializer::Expression(e), .. }) => ty = decay(self.type_of(e)?),
-                    _ => return wrong(span, "`__auto_type` needs an initial value"),
-                }
-            }
-            let is_extern = base.class == Some(StorageClassSpecifier::Extern);
-            if self.scopes.is_empty() || is_extern {
-                self.linked_variable(&base, &name, &ty, item)?;
-            } else if base.class == Some(StorageClassSpecifier::Static) {
-                self.static_local(&base, name, ty, item, d.span)?;
-            } else {
-                self.local_variable(name, ty, item)?;
-            }
+            self.each_declared(|s| {
+                s.declare(&base, item, d.span).or_else(|p| s.refuse_on_use(item, base.class, p))
+            })?;
         }
         Ok(())
     }
 
-    /// `struct s;` in a block makes a new type, which hides one of that name.
-    fn check_hides(&self, s: usize, span: Span) -> Result<()> {
-        let tag = format!("struct {}", self.structs[s].name);
-        match self.scopes.last() {
-            Some(scope) if !tag.ends_with(' ') && !scope.contains_key(&tag) => {
-                unsupported(span, "a declaration that hides a structure")
-            }
-            _ => Ok(()),
+    /// A declaration whose specifiers are not modelled.
+    fn refuse_all(&mut self, d: &'a Node<Declaration>, p: Problem) -> Result<()> {
+        let class = d.node.specifiers.iter().find_map(|s| match s.node {
+            DeclarationSpecifier::StorageClass(c) if c != StorageClassSpecifier::ThreadLocal => Some(c),
+            _ => None,
+        });
+        match &d.node.declarators[..] {
+            [] => Err(p),
+            all => all
+                .iter()
+                .try_for_each(|item| self.each_declared(|s| s.refuse_on_use(item, class, p.clone()))),
         }
     }
 
-    fn declare_type(&mut self, name: String, ty: Ty, span: Span) -> Result<()> {
-        if name == "__auto_type" && ty != Ty::Auto {
+    /// One of the names of a declaration; what is wrong with it does not concern the others.
+    fn each_declared(&mut self, declare: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        if self.scopes.is_empty() {
+            return declare(self);
+        }
+        self.attempt(declare);
+        Ok(())
+    }
+
+    /// Something in a declaration of the file scope is not modelled, which matters where the name
+    /// is used; elsewhere it is an error.
+    fn refuse_on_use(
+        &mut self,
+        item: &'a Node<InitDeclarator>,
+        class: Option<StorageClassSpecifier>,
+        p: Problem,
+    ) -> Result<()> {
+        if !self.scopes.is_empty() {
+            return self.refuse_local(item, class, p);
+        }
+        let declarator = &item.node.declarator.node;
+        let Some(name) = linkage::declared_name(declarator) else { return Err(p) };
+        let is_type = class == Some(StorageClassSpecifier::Typedef);
+        let is_function = matches!(
+            declarator.derived.last().map(|d| &d.node),
+            Some(DerivedDeclarator::Function(_) | DerivedDeclarator::KRFunction(_))
+        );
+        let declares = is_function || class == Some(StorageClassSpecifier::Extern);
+        self.refuse(name, is_type, !declares || item.node.initializer.is_some(), p)
+    }
+
+    fn declare(&mut self, base: &Base<'a>, item: &'a Node<InitDeclarator>, declared: Span) -> Result<()> {
+        let (span, declarator) = (item.span, &item.node.declarator);
+        let fixed = self.scopes.is_empty()
+            || matches!(base.class, Some(StorageClassSpecifier::Extern | StorageClassSpecifier::Static));
+        if base.class.is_none() && self.variable_array(base, item)? {
             return Ok(());
         }
-        let ty = if self.scopes.is_empty() { self.opaque_if_refused(&name, ty) } else { ty };
-        match self.scopes.last().unwrap_or(self.linkage.names()).get(&name) {
-            Some(Symbol::Typedef(known)) if !self.same_type(known, &ty) => {
-                return wrong(span, format!("`{name}` is declared with two types"));
+        let (name, ty) = self.declarator(base.ty.clone(), declarator)?;
+        let Some(name) = name else { return Ok(()) };
+        let on = match &ty {
+            _ if base.class == Some(StorageClassSpecifier::Typedef) => On::Type,
+            Ty::Func(_) => On::Function,
+            _ if fixed => On::Variable,
+            _ => On::Local,
+        };
+        let attributes = base.attributes.iter().copied().chain(&declarator.node.attributes);
+        let said = self.said(attributes, on)?;
+        self.check_label(&name, declarator)?;
+        let mut ty = self.in_mode(ty, said.mode, span)?;
+        match on {
+            On::Type => return self.declare_type(name, ty, base, item, &said),
+            On::Function => {
+                let Ty::Func(f) = &ty else { return Ok(()) };
+                self.declare_function(&name, f, span)?;
+                let noreturn = said.noreturn || base.noreturn;
+                return self.function_attributes(&name, &Said { noreturn, ..said }, span);
             }
-            Some(Symbol::Typedef(_)) | None => {}
-            Some(_) => return wrong(span, format!("`{name}` is declared as something else as well")),
+            _ => {}
         }
-        self.bind(name, Symbol::Typedef(ty));
+        if let Some(init) = &item.node.initializer {
+            ty = self.sized(ty, init)?;
+        }
+        if ty == Ty::Auto {
+            match &item.node.initializer {
+                Some(Node { node: Initializer::Expression(e), .. }) => ty = decay(self.type_of(e)?),
+                _ => return wrong(span, "a type or an initial value is missing"),
+            }
+        }
+        if self.scopes.is_empty() || base.class == Some(StorageClassSpecifier::Extern) {
+            self.check_weak(&name, base, item, &said)?;
+            self.linked_variable(base, &name, &ty, item)
+        } else if base.class == Some(StorageClassSpecifier::Static) {
+            self.static_local(base, name, ty, item, declared)
+        } else {
+            self.local_variable(name, ty, item, said.cleanup)
+        }
+    }
+
+    fn declare_type(
+        &mut self,
+        name: String,
+        ty: Ty,
+        base: &Base<'a>,
+        item: &'a Node<InitDeclarator>,
+        said: &Said<'a>,
+    ) -> Result<()> {
+        match self.scopes.last().unwrap_or(self.linkage.names()).get(&name) {
+            Some(Symbol::Typedef(known, _)) if !self.same_type(known, &ty) => {
+                return wrong(item.span, format!("`{name}` is declared with two types"));
+            }
+            Some(Symbol::Typedef(..)) | None => {}
+            Some(_) => return wrong(item.span, format!("`{name}` is declared as something else as well")),
+        }
+        if let (true, Ty::Struct(s)) = (said.transparent, &ty) {
+            self.structs[*s].transparent = true;
+        }
+        let inherited = base.type_aligned.filter(|_| item.node.declarator.node.derived.is_empty());
+        self.bind(name, Symbol::Typedef(ty, said.aligned.or(inherited)));
         Ok(())
     }
 
@@ -487,9 +609,6 @@ impl<'a> Lower<'a> {
         declared: Span,
     ) -> Result<()> {
         let span = item.span;
-        if base.thread_local {
-            return unsupported(span, "a thread-local variable inside a function");
-        }
         if let Some((a, ty)) = self.statics.get(&(declared.start, span.start)).cloned() {
             self.bind(name, Symbol::Memory(a, ty));
             return Ok(());
@@ -500,10 +619,15 @@ impl<'a> Lower<'a> {
             self.bind(name, Symbol::Memory(address(PRIVATE, 0), ty));
             return Ok(());
         }
-        let a = self.object(name.clone(), &ty, vec![0; size as usize]);
-        self.statics.insert((declared.start, span.start), (a, ty.clone()));
+        let align = ty.layout(&self.structs).map_or(1, |l| l.1);
+        let a = match base.thread_local {
+            true => self.thread_local(&name, size, align),
+            false => self.object(name.clone(), &ty, vec![0; size as usize]),
+        };
         self.bind(name, Symbol::Memory(a, ty.clone()));
-        self.fixed_initial(a, &ty, item, span)
+        self.fixed_initial(a, &ty, item, span)?;
+        self.statics.insert((declared.start, span.start), (a, ty));
+        Ok(())
     }
 
     /// A new variable that every thread has from its start.
@@ -542,26 +666,35 @@ impl<'a> Lower<'a> {
         address(self.program.objects.len() as i64, 0)
     }
 
-    fn local_variable(&mut self, name: String, ty: Ty, item: &'a Node<InitDeclarator>) -> Result<()> {
+    fn local_variable(
+        &mut self,
+        name: String,
+        ty: Ty,
+        item: &'a Node<InitDeclarator>,
+        cleanup: Option<&'a Node<Identifier>>,
+    ) -> Result<()> {
         if self.scopes.last().is_some_and(|scope| scope.contains_key(&name)) {
             return wrong(item.span, format!("`{name}` is declared twice"));
         }
-        let place = self.variable(&name, &ty, item.span)?;
+        let place = self.variable(&name, &ty, cleanup.is_some(), item.span)?;
         match &item.node.initializer {
-            Some(init) => self.initialise(&place, &ty, init),
+            Some(init) => self.initialise(&place, &ty, init)?,
             None => {
                 if let Place::Register(r, _) = place {
                     self.emit(Instr::Any(r));
                 }
-                Ok(())
             }
+        }
+        match (cleanup, place) {
+            (Some(function), Place::Memory(a, ty)) => self.clean_up_later(function, a, ty, item.span),
+            _ => Ok(()),
         }
     }
 
     /// A new variable of the function that is being inlined.
-    fn variable(&mut self, name: &str, ty: &Ty, span: Span) -> Result<Place> {
+    fn variable(&mut self, name: &str, ty: &Ty, addressed: bool, span: Span) -> Result<Place> {
         let frame = self.current.frames.last();
-        let addressed = frame.is_some_and(|f| f.addressed.contains(name));
+        let addressed = addressed || frame.is_some_and(|f| f.addressed.contains(name));
         let bare = frame.is_some_and(|f| f.bare.contains(name));
         if let (Some(i), false) = (ty.scalar(), addressed) {
             let r = self.register(i, Some(name.to_string()));
@@ -603,7 +736,8 @@ impl<'a> Lower<'a> {
         if self.dry {
             return Ok(address(PRIVATE, 0));
         }
-        let a = self.private(name, self.program.private.len() as u64 + at, size);
+        let a = self.private(name, at, size);
+        self.frame_variables.push(self.program.locals.len() - 1);
         self.begins(a, size as u32);
         Ok(a)
     }
@@ -671,6 +805,10 @@ impl<'a> Lower<'a> {
         let first: Vec<String> = first.iter().map(|name| self.linkage.entry(name)).collect();
         for name in &first {
             if !self.definitions.contains_key(name) {
+                if let Err(p) = self.linkage.usable_entry(written_name(name)) {
+                    self.problems.push(p);
+                    return;
+                }
                 let hint = question.entries.is_empty().then(|| {
                     "name the functions that threads call (on the command line: `--entry F`), or define `main`, which starts them".to_string()
                 });
@@ -763,13 +901,14 @@ impl<'a> Lower<'a> {
         self.here = definition.node.node.declarator.span;
         let mut arguments = Vec::new();
         for (n, t) in &definition.ty.parameters {
-            let Some(i) = t.scalar() else {
-                return unsupported(self.here, "a thread that starts with a structure as argument");
-            };
-            let r = self.register(i, n.clone());
+            let r = self.register(t.scalar().unwrap_or(PTR), n.clone());
             self.current.template.owners[r as usize] = name.to_string();
             arguments.push(Value { expr: Expr::Reg(r), ty: t.clone() });
         }
+        self.attempt(|s| match definition.ty.parameters.iter().all(|(_, t)| t.scalar().is_some()) {
+            true => Ok(()),
+            false => unsupported(s.here, "a thread that starts with a structure as argument"),
+        });
         for (r, (_, t)) in definition.ty.parameters.iter().enumerate() {
             // Nothing is known that a pointer could point to.
             if entry && matches!(t.plain(), Ty::Ptr(_)) {
@@ -780,11 +919,18 @@ impl<'a> Lower<'a> {
             // Its arguments are inputs.
             self.current.template.arguments = 0;
         }
-        let result = self.inline(name, arguments, self.here)?;
+        let mut result = None;
+        self.attempt(|s| {
+            if s.current.template.single {
+                s.construct()?;
+            }
+            result = s.inline(name, arguments, s.here)?;
+            Ok(())
+        });
         if self.current.template.single {
-            self.emit(Instr::Halt);
+            self.attempt(|s| s.exit_program());
         } else {
-            self.end_keys(self.here)?;
+            self.attempt(|s| s.end_keys(s.here));
             let value = match result {
                 Some(v) if v.ty.scalar().is_some() => v.expr,
                 _ => Expr::Const(0),
@@ -832,11 +978,6 @@ impl<'a> Lower<'a> {
             return Err(too_long(span));
         }
         let definition = self.definitions[name].clone();
-        let whole = definition.node.span;
-        if let Some(mark) = self.prepared.marks_of_declaration(whole.start, whole.end).first() {
-            let at = Span::span(mark.at, mark.at + 1);
-            return unsupported(at, mark.what.clone());
-        }
         let result = self.result_place(name, &definition.ty.result, span)?;
         let scopes = std::mem::take(&mut self.scopes);
         let (lifetimes, crossings) = (self.current.lifetimes.len(), self.current.crossings.len());
@@ -850,6 +991,7 @@ impl<'a> Lower<'a> {
             name: name.to_string(),
             call: span.start,
             result: result.clone(),
+            outer,
             exit,
             labels: HashMap::new(),
             addressed: definition.addressed.clone(),
@@ -891,7 +1033,7 @@ impl<'a> Lower<'a> {
         let mut arguments = arguments.into_iter();
         for (name, ty) in &definition.ty.parameters {
             let name = name.clone().unwrap_or_default();
-            let place = self.variable(&name, ty, span)?;
+            let place = self.variable(&name, ty, false, span)?;
             match arguments.next() {
                 Some(v) => {
                     // In memory, it is written where the function begins: a replay takes its turn
@@ -938,10 +1080,31 @@ fn too_long(span: Span) -> Problem {
     }
 }
 
-struct Base {
+/// What the specifiers of a declaration say.
+struct Base<'a> {
     ty: Ty,
     class: Option<StorageClassSpecifier>,
     thread_local: bool,
+    noreturn: bool,
+    /// `_Alignas`
+    aligned: Option<u64>,
+    /// The alignment that a `typedef` gives the type.
+    type_aligned: Option<u64>,
+    attributes: Vec<&'a Attribute>,
+}
+
+impl Default for Base<'_> {
+    fn default() -> Self {
+        Base {
+            ty: Ty::int(),
+            class: None,
+            thread_local: false,
+            noreturn: false,
+            aligned: None,
+            type_aligned: None,
+            attributes: Vec::new(),
+        }
+    }
 }
 
 /// Arrays and functions as parameters and values are pointers.

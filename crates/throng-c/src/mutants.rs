@@ -8,9 +8,8 @@ mod assertions;
 
 use std::collections::{BTreeMap, HashSet};
 
-use lang_c::ast::*;
-use lang_c::span::Span;
-use lang_c::visit::{self, Visit};
+use crate::syntax::ast::*;
+use crate::syntax::visit::{self, Visit};
 
 use crate::library::special::{ATOMIC_FUNCTION, Meaning, Thread, is_atomic_function, special};
 use crate::lower::written_name;
@@ -65,7 +64,7 @@ fn named(f: &FunctionDefinition) -> (&str, Vec<&str>) {
     let mut parameters = Vec::new();
     for part in &declarator.derived {
         if let DerivedDeclarator::Function(function) = &part.node {
-            let names = function.node.parameters.iter().map(|p| match &p.node.declarator {
+            let names = function.parameters.iter().map(|p| match &p.node.declarator {
                 Some(d) => name_of(&d.node),
                 None => "",
             });
@@ -107,7 +106,7 @@ fn synchronisation(text: &Prepared, unit: &TranslationUnit, live: &HashSet<&str>
             finder.unatomic(name, f.node.declarator.span);
         }
         let before = finder.sections.len();
-        finder.visit_statement(&f.node.statement.node, &f.node.statement.span);
+        finder.statement(&f.node.statement);
         finder.pair_sections(before);
     }
     let Finder { locks, sections, mut found, .. } = finder;
@@ -213,18 +212,18 @@ impl Finder<'_> {
 }
 
 impl<'ast> Visit<'ast> for Finder<'_> {
-    /// What is only measured is not executed: `assert` has its condition in there a second time.
-    fn visit_sizeofval(&mut self, _: &'ast SizeOfVal, _: &'ast Span) {}
-
-    fn visit_call_expression(&mut self, c: &'ast CallExpression, span: &'ast Span) {
-        visit::visit_call_expression(self, c, span);
+    // What is only measured is not executed: `assert` has its condition in there a second time.
+    fn expression(&mut self, e: &'ast Node<Expression>) {
+        visit::expression(self, e);
+        let Expression::Call(c) = &e.node else { return };
+        let (c, span) = (&c.node, e.span);
         let Some(name) = callee(c) else { return };
         match special(name, false) {
-            Some(Meaning::Thread(function)) if function.locks() => self.lock(c, *span),
-            Some(Meaning::Thread(Thread::ConditionWait { .. })) => self.wait(c, *span),
-            Some(Meaning::AtomicBegin) => self.sections.push((true, vec![edit(*span, "((void)0)".into())])),
-            Some(Meaning::AtomicEnd) => self.sections.push((false, vec![edit(*span, "((void)0)".into())])),
-            _ => self.split(name, c, *span),
+            Some(Meaning::Thread(function)) if function.locks() => self.lock(c, span),
+            Some(Meaning::Thread(Thread::ConditionWait { .. })) => self.wait(c, span),
+            Some(Meaning::AtomicBegin) => self.sections.push((true, vec![edit(span, "((void)0)".into())])),
+            Some(Meaning::AtomicEnd) => self.sections.push((false, vec![edit(span, "((void)0)".into())])),
+            _ => self.split(name, c, span),
         }
     }
 }

@@ -31,23 +31,16 @@ pub enum Ends {
 /// Returns the program that goes through a run; or why there cannot be one.
 pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
     const STACK: usize = 512 << 20;
-    if loaded.text.units.len() > 1 {
-        // Each has a scope of its own, and what is written is one file.
-        return Err("a replay of a program of several files is not supported".into());
-    }
     let work = || -> Result<String, String> {
-        let config = lang_c::driver::Config::with_gcc();
-        let parsed = lang_c::driver::parse_preprocessed(&config, loaded.text.text.clone())
-            .map_err(|_| "the program cannot be read again".to_string())?;
+        let units = crate::parse(&loaded.text).map_err(|_| "the program cannot be read again".to_string())?;
+        let [unit] = &units[..] else {
+            // Each has a scope of its own, and what is written is one file.
+            return Err("a replay of a program of several files is not supported".into());
+        };
         let mut sites = Sites::of(&loaded.query.program);
-        let mut rewriter = Rewriter::new(
-            &loaded.text.text,
-            &parsed.unit,
-            &loaded.query.program,
-            &sites,
-            &loaded.query.question,
-        );
-        let body = rewriter.unit(&parsed.unit, crate::preprocess::PRELUDE.len());
+        let mut rewriter =
+            Rewriter::new(&loaded.text.text, unit, &loaded.query.program, &sites, &loaded.query.question);
+        let body = rewriter.unit(unit);
         let inputs = std::mem::take(&mut rewriter.inputs);
         let tables = Tables::new(loaded, run, &mut sites);
         tables.all_wait(&loaded.query.program, &rewrite::turns(&body))?;

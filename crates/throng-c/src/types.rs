@@ -27,6 +27,9 @@ pub enum Ty {
     Auto,
 }
 
+/// The strictest alignment of a type, which `aligned` means without a number.
+pub const STRICTEST: u64 = 16;
+
 /// A function type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Func {
@@ -55,8 +58,10 @@ pub struct Struct {
     pub union: bool,
     /// Translation unit it is declared in.
     pub unit: usize,
-    /// Where it is defined, or 0.
-    pub at: usize,
+    /// Where it is defined.
+    pub at: Option<usize>,
+    /// True if a parameter of this type is passed as its first member.
+    pub transparent: bool,
     /// The construct in its definition that is not modelled, if there is one.
     pub refused: Option<String>,
 }

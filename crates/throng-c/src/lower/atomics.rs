@@ -1,6 +1,6 @@
 //! Atomic operations. Weaker orders are executed as the strongest.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unatomic, unsupported, wrong};

@@ -30,6 +30,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn leave_block(&mut self) {
+        self.clean_up(self.current.blocks.len().saturating_sub(1));
         self.scopes.pop();
         let ended = self.current.blocks.pop().map_or_else(Vec::new, |b| b.variables);
         self.ends(ended);
@@ -51,13 +52,15 @@ impl Lower<'_> {
         self.emit(Instr::Jump(exit));
         for (name, from, open) in gotos {
             let mut passed = Declared::default();
-            for block in targets.get(&name).into_iter().flatten() {
+            let target = targets.get(&name).map_or(&[][..], |blocks| blocks);
+            for block in target {
                 let known = open.iter().find(|b| b.number == block.number);
                 let (v, r) = known.map_or((0, 0), |b| (b.variables.len(), b.registers.len()));
                 passed.0.extend(block.variables.iter().skip(v));
                 passed.1.extend(block.registers.iter().skip(r));
             }
             self.place_label(from);
+            self.clean_up_between(&open, target);
             self.enter_past(&passed);
             let to = self.user_label(&name);
             self.emit(Instr::Jump(to));
@@ -83,6 +86,7 @@ impl Lower<'_> {
 
     /// Control leaves all blocks inside of the first `outer` ones.
     pub(super) fn leave_blocks(&mut self, outer: usize) {
+        self.clean_up(outer);
         let inner = self.current.blocks.iter().skip(outer);
         let ended = inner.flat_map(|b| b.variables.iter().copied()).collect();
         self.ends(ended);

@@ -1,11 +1,10 @@
 //! Functions with a meaning of their own: inputs, assertions, memory; and what threads, locks and
 //! atomics are made of.
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
 use super::{Lower, Result, Symbol, Value, unsupported, wrong};
-use crate::library::special::{Allocate, INPUT, Meaning, PLAIN_BEGIN, special};
+use crate::library::special::{Allocate, INPUT, Meaning, PLAIN_BEGIN, runs_destructors, special};
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 
@@ -33,6 +32,10 @@ impl<'a> Lower<'a> {
             Meaning::Assert => self.check(args, span, |s| s.fail_assertion(args.first()))?,
             Meaning::Assume => self.check(args, span, |s| s.emit(Instr::Assume(Expr::Const(0))))?,
             Meaning::Unreachable => self.emit(Instr::Assume(Expr::Const(0))),
+            Meaning::Halt if runs_destructors(name) => {
+                self.all(args)?;
+                self.exit_program()?;
+            }
             Meaning::Halt => {
                 self.all(args)?;
                 self.emit(Instr::Halt);

@@ -1,6 +1,6 @@
 //! Functions on bytes and texts in memory, with one access at a time.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::library::{BYTE, pointee};

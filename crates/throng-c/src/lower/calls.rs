@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
 use super::expressions::has_effects;
 use super::{Lower, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
@@ -90,9 +89,7 @@ impl<'a> Lower<'a> {
             .definitions
             .iter()
             .filter(|(name, d)| {
-                let used = &self.prepared.text;
-                let taken = self.pointed.iter().any(|p| p == *name)
-                    || mentioned_without_call(used, written_name(name));
+                let taken = self.pointed.contains(*name) || self.values.contains(written_name(name));
                 taken && d.ty.parameters.len() == arguments
             })
             .map(|(name, _)| name.clone())
@@ -116,7 +113,7 @@ impl<'a> Lower<'a> {
         Ok(values)
     }
 
-    fn call_named(
+    pub(super) fn call_named(
         &mut self,
         name: &str,
         ty: &Rc<Func>,
@@ -140,10 +137,16 @@ impl<'a> Lower<'a> {
         if is_input(name) {
             return self.any_result(ty, span, |s, r| s.emit(Instr::Any(r)));
         }
-        match self.known_call(name, ty, &arguments, span)? {
-            Some(result) => Ok(result),
-            None => self.unknown_call(name, ty, span),
+        let result = match self.known_call(name, ty, &arguments, span)? {
+            Some(result) => result,
+            None => self.unknown_call(name, ty, span)?,
+        };
+        if self.linkage.noreturn.contains(name) {
+            let r = self.register(INT, None);
+            self.emit_doubtful(r, Doubt::Undefined(written_name(name).into()));
+            self.emit(Instr::Assume(Expr::Const(0)));
         }
+        Ok(result)
     }
 
     /// A function that is not defined may do anything. What follows stands for the case that it
@@ -185,14 +188,4 @@ impl<'a> Lower<'a> {
             },
         }
     }
-}
-
-/// Returns whether a name occurs in the text other than before an opening bracket.
-fn mentioned_without_call(text: &str, name: &str) -> bool {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(i, _)| {
-        let before = text[..i].chars().next_back().is_none_or(|c| !word(c));
-        let rest = &text[i + name.len()..];
-        before && rest.chars().next().is_none_or(|c| !word(c)) && !rest.trim_start().starts_with('(')
-    })
 }

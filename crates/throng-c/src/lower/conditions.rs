@@ -1,6 +1,6 @@
 //! Condition variables.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};

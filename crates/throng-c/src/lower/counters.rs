@@ -1,6 +1,6 @@
 //! Barriers and semaphores: what threads wait for by counting.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result};

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
-use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unsupported, wrong};
+use super::attributes::power_of_two;
+use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unatomic, unsupported, wrong};
+use crate::constructs::On;
 use crate::types::{Func, Ty};
 use throng_goto::program::{BinOp, Expr, Instr, Int, PTR};
 
@@ -27,63 +28,87 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn specifiers(&mut self, list: &'a [Node<DeclarationSpecifier>], span: Span) -> Result<Base> {
-        let mut base = Base { ty: Ty::int(), class: None, thread_local: false };
+    /// Reads the specifiers of a declaration, or of a type name.
+    pub(super) fn specifiers(
+        &mut self,
+        list: &'a [Node<DeclarationSpecifier>],
+        span: Span,
+    ) -> Result<Base<'a>> {
+        let mut base = Base::default();
         let mut types = Vec::new();
         let mut atomic = false;
         for s in list {
             match &s.node {
-                DeclarationSpecifier::StorageClass(c) => match c.node {
-                    StorageClassSpecifier::ThreadLocal => base.thread_local = true,
-                    _ => base.class = Some(c.node.clone()),
-                },
+                DeclarationSpecifier::StorageClass(StorageClassSpecifier::ThreadLocal) => {
+                    base.thread_local = true
+                }
+                DeclarationSpecifier::StorageClass(StorageClassSpecifier::Constexpr) => {
+                    return unsupported(s.span, "`constexpr`");
+                }
+                DeclarationSpecifier::StorageClass(c) => base.class = Some(*c),
                 DeclarationSpecifier::TypeSpecifier(t) => types.push(t),
-                DeclarationSpecifier::TypeQualifier(q) => atomic |= q.node == TypeQualifier::Atomic,
-                // `inline` matters to linkage only; a function that is `_Noreturn` does not return.
-                DeclarationSpecifier::Function(_) => {}
-                DeclarationSpecifier::Alignment(_) => return unsupported(s.span, "`_Alignas`"),
-                // Attributes are not seen by the parser.
-                DeclarationSpecifier::Extension(_) => return unsupported(s.span, "this extension"),
+                DeclarationSpecifier::TypeQualifier(TypeQualifier::Unsupported(name)) => {
+                    return unsupported(s.span, format!("`{name}`"));
+                }
+                DeclarationSpecifier::TypeQualifier(q) => atomic |= *q == TypeQualifier::Atomic,
+                DeclarationSpecifier::Function(f) => base.noreturn |= *f == FunctionSpecifier::Noreturn,
+                DeclarationSpecifier::Alignment(a) => {
+                    let align = self.alignment(a, s.span)?;
+                    base.aligned = base.aligned.max(align);
+                }
+                DeclarationSpecifier::Attributes(list) => base.attributes.extend(list),
             }
         }
         base.ty = self.base_type(&types, span)?;
+        if let [Node { node: TypeSpecifier::TypedefName(n), .. }] = types[..] {
+            base.type_aligned = match self.lookup(&n.node.name) {
+                Some(Symbol::Typedef(_, aligned)) => *aligned,
+                _ => None,
+            };
+        }
         if atomic {
             base.ty = Ty::Atomic(Rc::new(base.ty));
         }
         Ok(base)
     }
 
-    pub(super) fn qualified(&mut self, list: &'a [Node<SpecifierQualifier>], span: Span) -> Result<Ty> {
-        let mut types = Vec::new();
-        let mut atomic = false;
-        for s in list {
-            match &s.node {
-                SpecifierQualifier::TypeSpecifier(t) => types.push(t),
-                SpecifierQualifier::TypeQualifier(q) => atomic |= q.node == TypeQualifier::Atomic,
-                SpecifierQualifier::Extension(_) => {}
+    /// `_Alignas`; 0 is without effect.
+    fn alignment(&mut self, a: &'a AlignmentSpecifier, span: Span) -> Result<Option<u64>> {
+        match a {
+            AlignmentSpecifier::Type(t) => {
+                let (ty, said) = self.aligned_type_name(t)?;
+                self.size_of(&ty, t.span)?;
+                Ok(said.or(ty.layout(&self.structs).map(|l| l.1)))
             }
+            AlignmentSpecifier::Constant(e) => match self.constant(e)? {
+                0 => Ok(None),
+                align => power_of_two(align, span).map(Some),
+            },
         }
-        let ty = self.base_type(&types, span)?;
-        Ok(if atomic { Ty::Atomic(Rc::new(ty)) } else { ty })
     }
 
     pub(super) fn base_type(&mut self, list: &[&'a Node<TypeSpecifier>], span: Span) -> Result<Ty> {
-        let (mut size, mut longs, mut unsigned, mut signed) = (4, 0, false, false);
+        let (mut size, mut longs, mut unsigned) = (4, 0, false);
         let mut float = None;
         for t in list {
             match &t.node {
                 TypeSpecifier::Void => return Ok(Ty::Void),
                 TypeSpecifier::Char => size = 1,
                 TypeSpecifier::Short => size = 2,
-                TypeSpecifier::Int => {}
+                TypeSpecifier::Int | TypeSpecifier::Signed => {}
                 TypeSpecifier::Long => longs += 1,
-                TypeSpecifier::Signed => signed = true,
                 TypeSpecifier::Unsigned => unsigned = true,
                 TypeSpecifier::Float => float = Some(4),
                 TypeSpecifier::Double => float = Some(8),
                 TypeSpecifier::Bool => return Ok(Ty::Int(Int { size: 1, signed: false, truth: true })),
                 TypeSpecifier::Complex => return unsupported(t.span, "`_Complex`"),
-                TypeSpecifier::TS18661Float(f) => float = Some(float_size(f)),
+                TypeSpecifier::Int128 => return unsupported(t.span, "`__int128`"),
+                TypeSpecifier::Unsupported(name) => match float_size(name) {
+                    Some(size) => float = Some(size),
+                    None => return unsupported(t.span, format!("`{name}`")),
+                },
+                TypeSpecifier::Auto => return Ok(Ty::Auto),
+                TypeSpecifier::VaList => return Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))),
                 TypeSpecifier::Atomic(t) => {
                     let ty = self.type_name(t)?;
                     return Ok(Ty::Atomic(Rc::new(ty)));
@@ -93,20 +118,11 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::TypedefName(n) => {
                     let name = &n.node.name;
                     return match self.lookup(name) {
-                        Some(Symbol::Typedef(t)) => Ok(t.clone()),
-                        _ if name == "__builtin_va_list" => Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))),
+                        Some(Symbol::Typedef(t, _)) => Ok(t.clone()),
                         _ => wrong(n.span, format!("`{name}` is not a type")),
                     };
                 }
-                TypeSpecifier::TypeOf(t) => {
-                    return match &t.node {
-                        TypeOf::Type(t) => self.type_name(t),
-                        TypeOf::Expression(e) if self.is_variable_array(&e.node) => {
-                            unsupported(e.span, "`typeof` an array whose size is not constant")
-                        }
-                        TypeOf::Expression(e) => self.type_of(e),
-                    };
-                }
+                TypeSpecifier::TypeOf(of) => return self.type_of_type(of, span),
             }
         }
         if let Some(size) = float {
@@ -115,21 +131,41 @@ impl<'a> Lower<'a> {
         if longs > 0 {
             size = if longs == 1 { self.long().size } else { 8 };
         }
-        _ = (signed, span);
         Ok(Ty::Int(Int::new(size, !unsigned)))
     }
 
+    fn type_of_type(&mut self, of: &'a TypeOf, span: Span) -> Result<Ty> {
+        match of {
+            TypeOf::Type(t) => self.type_name(t),
+            TypeOf::Expression(e) if self.is_variable_array(&e.node) => {
+                unsupported(e.span, "`typeof` an array whose size is not constant")
+            }
+            TypeOf::Expression(e) => self.type_of(e),
+            // The qualifiers of a type other than `_Atomic` are not kept.
+            TypeOf::Unqualified(of) => self.type_of_type(of, span).map(unatomic),
+        }
+    }
+
     pub(super) fn type_name(&mut self, t: &'a Node<TypeName>) -> Result<Ty> {
-        let base = self.qualified(&t.node.specifiers, t.span)?;
+        self.aligned_type_name(t).map(|t| t.0)
+    }
+
+    /// Returns a type and the alignment that its `typedef` gives it.
+    pub(super) fn aligned_type_name(&mut self, t: &'a Node<TypeName>) -> Result<(Ty, Option<u64>)> {
+        let base = self.specifiers(&t.node.specifiers, t.span)?;
+        self.said(base.attributes.iter().copied(), On::Other)?;
         match &t.node.declarator {
-            Some(d) => Ok(self.declarator(base, d)?.1),
-            None => Ok(base),
+            Some(d) => {
+                self.without_effect(&d.node.attributes)?;
+                Ok((self.declarator(base.ty, d)?.1, None))
+            }
+            None => Ok((base.ty, base.type_aligned)),
         }
     }
 
     /// A local array whose size is not constant: memory is allocated for it, and its name is the
     /// address, which does not change. Says whether the declarator is such a one.
-    pub(super) fn variable_array(&mut self, base: &Ty, item: &'a Node<InitDeclarator>) -> Result<bool> {
+    pub(super) fn variable_array(&mut self, base: &Base<'a>, item: &'a Node<InitDeclarator>) -> Result<bool> {
         let declarator = &item.node.declarator.node;
         let (DeclaratorKind::Identifier(name), Some((last, pointers))) =
             (&declarator.kind.node, declarator.derived.split_last())
@@ -137,13 +173,17 @@ impl<'a> Lower<'a> {
             return Ok(false);
         };
         let DerivedDeclarator::Array(array) = &last.node else { return Ok(false) };
-        let ArraySize::VariableExpression(size) = &array.node.size else { return Ok(false) };
+        let ArraySize::Expression(size) = &array.size else { return Ok(false) };
         let simple = pointers.iter().all(|p| matches!(p.node, DerivedDeclarator::Pointer(_)));
         if self.scopes.is_empty() || !simple || item.node.initializer.is_some() || self.constant(size).is_ok()
         {
             return Ok(false);
         }
-        let element = pointers.iter().fold(base.clone(), |ty, _| Ty::ptr(ty));
+        let attributes = base.attributes.iter().copied().chain(&declarator.attributes);
+        if self.said(attributes, On::Local)?.cleanup.is_some() {
+            return unsupported(item.span, "the attribute `cleanup` of an array whose size is not constant");
+        }
+        let element = pointers.iter().fold(base.ty.clone(), |ty, _| Ty::ptr(ty));
         let count = self.value(size)?;
         let count = self.convert(count, &Ty::Int(PTR), size.span)?.expr;
         let bytes = self.size_of(&element, item.span)?;
@@ -170,62 +210,89 @@ impl<'a> Lower<'a> {
         let mut ty = base;
         // Pointers come first in the list and bind last; arrays and functions are read from the
         // right.
-        let (pointers, rest): (Vec<_>, Vec<_>) = d
-            .node
-            .derived
-            .iter()
-            .partition(|x| matches!(x.node, DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_)));
-        for p in pointers {
-            ty = Ty::ptr(ty);
-            if let DerivedDeclarator::Pointer(qualifiers) = &p.node {
-                let is_atomic = |q: &Node<PointerQualifier>| matches!(&q.node, PointerQualifier::TypeQualifier(t) if t.node == TypeQualifier::Atomic);
-                if qualifiers.iter().any(is_atomic) {
-                    ty = Ty::Atomic(Rc::new(ty));
-                }
-            }
+        let is_pointer = |x: &&Node<DerivedDeclarator>| matches!(x.node, DerivedDeclarator::Pointer(_));
+        let (pointers, rest): (Vec<_>, Vec<_>) = d.node.derived.iter().partition(is_pointer);
+        for x in pointers.into_iter().chain(rest.into_iter().rev()) {
+            ty = self.derived(ty, x)?;
         }
-        for x in rest.into_iter().rev() {
-            ty = match &x.node {
-                DerivedDeclarator::Array(a) => {
-                    let size = match &a.node.size {
-                        ArraySize::Unknown | ArraySize::VariableUnknown => None,
-                        ArraySize::VariableExpression(e) | ArraySize::StaticExpression(e) => {
-                            match self.constant(e) {
-                                Ok(n) if n >= 0 => Some(n as u64),
-                                Ok(_) => return wrong(x.span, "the size of an array is negative"),
-                                Err(_) => return unsupported(x.span, "an array whose size is not constant"),
-                            }
-                        }
-                    };
-                    Ty::Array(Rc::new(ty), size)
-                }
-                DerivedDeclarator::Function(f) => {
-                    let mut parameters = Vec::new();
-                    for p in &f.node.parameters {
-                        let base = self.specifiers(&p.node.specifiers, p.span)?;
-                        let (name, t) = match &p.node.declarator {
-                            Some(d) => self.declarator(base.ty, d)?,
-                            None => (None, base.ty),
-                        };
-                        parameters.push((name, decay(t)));
-                    }
-                    if matches!(&parameters[..], [(None, Ty::Void)]) {
-                        parameters.clear();
-                    }
-                    let variadic = f.node.ellipsis == Ellipsis::Some;
-                    Ty::Func(Rc::new(Func { result: ty, parameters, variadic }))
-                }
-                DerivedDeclarator::KRFunction(names) => {
-                    let parameters = names.iter().map(|n| (Some(n.node.name.clone()), Ty::int())).collect();
-                    Ty::Func(Rc::new(Func { result: ty, parameters, variadic: names.is_empty() }))
-                }
-                DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_) => ty,
-            };
+        if let DeclaratorKind::Declarator(inner) = &d.node.kind.node {
+            self.without_effect(&inner.node.attributes)?;
         }
         match &d.node.kind.node {
             DeclaratorKind::Abstract => Ok((None, ty)),
             DeclaratorKind::Identifier(n) => Ok((Some(n.node.name.clone()), ty)),
             DeclaratorKind::Declarator(inner) => self.declarator(ty, inner),
+        }
+    }
+
+    /// Returns the type that is derived from another one.
+    fn derived(&mut self, ty: Ty, x: &'a Node<DerivedDeclarator>) -> Result<Ty> {
+        Ok(match &x.node {
+            DerivedDeclarator::Pointer(qualifiers) => self.pointer(ty, qualifiers, x.span)?,
+            DerivedDeclarator::Array(a) => {
+                let size = match &a.size {
+                    ArraySize::Unknown | ArraySize::VariableUnknown => None,
+                    ArraySize::Expression(e) | ArraySize::StaticExpression(e) => match self.constant(e) {
+                        Ok(n) if n >= 0 => Some(n as u64),
+                        Ok(_) => return wrong(x.span, "the size of an array is negative"),
+                        Err(_) => return unsupported(x.span, "an array whose size is not constant"),
+                    },
+                };
+                Ty::Array(Rc::new(ty), size)
+            }
+            DerivedDeclarator::Function(f) => {
+                let mut parameters = Vec::new();
+                for p in &f.parameters {
+                    parameters.push(self.parameter(p)?);
+                }
+                if matches!(&parameters[..], [(None, Ty::Void)]) {
+                    parameters.clear();
+                }
+                Ty::Func(Rc::new(Func { result: ty, parameters, variadic: f.variadic }))
+            }
+            DerivedDeclarator::KRFunction(names) => {
+                let parameters = names.iter().map(|n| (Some(n.node.name.clone()), Ty::int())).collect();
+                Ty::Func(Rc::new(Func { result: ty, parameters, variadic: names.is_empty() }))
+            }
+        })
+    }
+
+    fn pointer(&mut self, ty: Ty, qualifiers: &'a [PointerQualifier], span: Span) -> Result<Ty> {
+        let mut pointer = Ty::ptr(ty);
+        for q in qualifiers {
+            match q {
+                PointerQualifier::TypeQualifier(TypeQualifier::Atomic) => {
+                    pointer = Ty::Atomic(Rc::new(pointer))
+                }
+                PointerQualifier::TypeQualifier(TypeQualifier::Unsupported(name)) => {
+                    return unsupported(span, format!("`{name}`"));
+                }
+                PointerQualifier::TypeQualifier(_) => {}
+                PointerQualifier::Attributes(list) => self.without_effect(list)?,
+            }
+        }
+        Ok(pointer)
+    }
+
+    fn parameter(&mut self, p: &'a Node<ParameterDeclaration>) -> Result<(Option<String>, Ty)> {
+        let base = self.specifiers(&p.node.specifiers, p.span)?;
+        let own = p.node.declarator.iter().flat_map(|d| &d.node.attributes);
+        self.said(base.attributes.iter().copied().chain(own), On::Other)?;
+        let (name, ty) = match &p.node.declarator {
+            Some(d) => self.declarator(base.ty, d)?,
+            None => (None, base.ty),
+        };
+        Ok((name, self.passed(decay(ty))))
+    }
+
+    /// Returns the type as which a value of a parameter type is passed.
+    fn passed(&self, ty: Ty) -> Ty {
+        match &ty {
+            Ty::Struct(s) if self.structs[*s].transparent => match self.structs[*s].fields.first() {
+                Some(f) => f.ty.clone(),
+                None => ty,
+            },
+            _ => ty,
         }
     }
 
@@ -246,13 +313,12 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Number of bytes of `_Float32` and its like.
-fn float_size(f: &TS18661FloatType) -> u8 {
-    let extended = matches!(f.format, TS18661FloatFormat::BinaryExtended);
-    match f.width {
-        ..=32 if !extended => 4,
-        ..=32 => 8,
-        33..=64 if !extended => 8,
-        _ => 16,
-    }
+/// Returns the number of bytes of `_Float32` and its like.
+fn float_size(name: &str) -> Option<u8> {
+    Some(match name {
+        "_Float32" => 4,
+        "_Float64" | "_Float32x" => 8,
+        "_Float64x" | "_Float128" | "__float128" | "__float80" => 16,
+        _ => return None,
+    })
 }

@@ -1,7 +1,7 @@
 //! Places that two threads must not be in at the same time: a variable for each is 1 while a thread
 //! is there.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::{Lower, Problem, written_name};
 use crate::types::Ty;

@@ -2,12 +2,10 @@
 
 use std::rc::Rc;
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
 use super::literals::{character, string_bytes};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
-use crate::preprocess::SAME;
 use crate::types::{Ty, common, promote};
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse, object_of};
 
@@ -130,7 +128,7 @@ impl<'a> Lower<'a> {
     }
 
     fn member_place(&mut self, m: &'a MemberExpression, span: Span) -> Result<Place> {
-        let (base, ty) = match m.operator.node {
+        let (base, ty) = match m.operator {
             MemberOperator::Direct => match self.place_or_value(&m.expression)? {
                 Ok(Place::Memory(a, ty)) => (a, ty),
                 Ok(_) => return wrong(span, "this is not a structure"),
@@ -453,24 +451,26 @@ impl<'a> Lower<'a> {
                 None => Ok(Value { expr: Expr::Const(0), ty: Ty::Void }),
             },
             Expression::SizeOfTy(t) => {
-                let ty = self.type_name(&t.node.0)?;
+                let ty = self.type_name(t)?;
                 let size = self.size_of(&ty, span)?;
                 Ok(self.size_value(size))
             }
-            Expression::SizeOfVal(v) if self.is_variable_array(&v.node.0.node) => {
+            Expression::SizeOfVal(v) if self.is_variable_array(&v.node) => {
                 unsupported(span, "`sizeof` an array whose size is not constant")
             }
             Expression::SizeOfVal(v) => {
-                let ty = self.type_of(&v.node.0)?;
+                let ty = self.type_of(v)?;
                 let size = self.size_of(&ty, span)?;
                 Ok(self.size_value(size))
             }
-            Expression::AlignOf(t) => {
-                let ty = self.type_name(&t.node.0)?;
+            Expression::AlignOfTy(t) => {
+                let (ty, said) = self.aligned_type_name(t)?;
                 self.size_of(&ty, span)?;
-                let align = ty.layout(&self.structs).map_or(1, |l| l.1);
-                Ok(self.size_value(align))
+                let own = ty.layout(&self.structs).map_or(1, |l| l.1);
+                Ok(self.size_value(said.unwrap_or(own)))
             }
+            // A variable may be declared with another alignment than its type has.
+            Expression::AlignOfVal(_) => unsupported(span, "the alignment of an expression"),
             Expression::UnaryOperator(u) => self.unary(&u.node, span),
             Expression::Cast(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
@@ -489,7 +489,22 @@ impl<'a> Lower<'a> {
             Expression::OffsetOf(o) => self.offset_of(&o.node, span),
             Expression::VaArg(_) => unsupported(span, "`va_arg`"),
             Expression::Statement(s) => self.statement_expression(s),
+            Expression::LabelAddress(_) => unsupported(span, "the address of a label"),
+            Expression::TypesCompatible(types) => self.types_compatible(types, span),
+            Expression::Unsupported(name) => unsupported(span, format!("`{name}`")),
         }
+    }
+
+    /// `__builtin_types_compatible_p`, where the types here say all that matters.
+    fn types_compatible(&mut self, types: &'a (Node<TypeName>, Node<TypeName>), span: Span) -> Result<Value> {
+        let (a, b) = (self.type_name(&types.0)?, self.type_name(&types.1)?);
+        let same = self.same_type(&a, &b);
+        // Enumerations are integers here, and several types of C may be one.
+        let number = matches!(a.plain(), Ty::Int(_)) && ![&types.0, &types.1].into_iter().any(is_keywords);
+        if same && (is_several_types(&a) || number) {
+            return unsupported(span, "`__builtin_types_compatible_p` on these types");
+        }
+        Ok(Value { expr: Expr::Const(i64::from(same)), ty: Ty::int() })
     }
 
     /// Returns the value of what a name stands for.
@@ -497,7 +512,11 @@ impl<'a> Lower<'a> {
         match self.usable_name(name, e.span)?.cloned() {
             Some(Symbol::Constant(v, i)) => Ok(Value { expr: Expr::Const(v), ty: Ty::Int(i) }),
             Some(Symbol::Function(f)) => {
-                let a = self.function_address(&self.linked(name));
+                let link = self.linked(name);
+                if self.linkage.weak.contains(&link) && !self.definitions.contains_key(&link) {
+                    return unsupported(e.span, format!("the weak function `{name}`, which is not defined,"));
+                }
+                let a = self.function_address(&link);
                 Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
             }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
@@ -517,11 +536,16 @@ impl<'a> Lower<'a> {
             Constant::Integer(i) => integer(i, self.long(), span),
             Constant::Character(c) => Ok(Value { expr: Expr::Const(character(c, span)?), ty: Ty::int() }),
             Constant::Float(f) => {
-                let size = match f.suffix.format {
+                if f.imaginary {
+                    return unsupported(span, "an imaginary number");
+                }
+                let size = match &f.format {
                     FloatFormat::Float => 4,
                     FloatFormat::Double => 8,
                     FloatFormat::LongDouble => 16,
-                    FloatFormat::TS18661Format(_) => return unsupported(span, "this kind of number"),
+                    FloatFormat::Other(suffix) => {
+                        return unsupported(span, format!("a number with the suffix `{suffix}`"));
+                    }
                 };
                 Ok(Value { expr: Expr::Const(0), ty: Ty::Float(size) })
             }
@@ -534,9 +558,9 @@ impl<'a> Lower<'a> {
     }
 
     fn offset_of(&mut self, o: &'a OffsetOfExpression, span: Span) -> Result<Value> {
-        let (mut ty, base) = (self.type_name(&o.type_name)?, &o.designator.node.base);
+        let (mut ty, base) = (self.type_name(&o.type_name)?, &o.base);
         let mut offset = self.step_into(&mut ty, base, span)?;
-        for m in &o.designator.node.members {
+        for m in &o.members {
             let OffsetMember::Member(name) = &m.node else {
                 return unsupported(span, "`offsetof` with a subscript");
             };
@@ -572,10 +596,10 @@ impl<'a> Lower<'a> {
         for a in &g.associations {
             match &a.node {
                 // A value has no qualifiers.
-                GenericAssociation::Type(t) if is_qualified(&t.node.type_name.node) => {}
-                GenericAssociation::Type(t) => {
-                    if unatomic(self.type_name(&t.node.type_name)?) == ty {
-                        return self.value(&t.node.expression);
+                GenericAssociation::Type(t, _) if is_qualified(&t.node) => {}
+                GenericAssociation::Type(t, e) => {
+                    if unatomic(self.type_name(t)?) == ty {
+                        return self.value(e);
                     }
                 }
                 GenericAssociation::Default(e) => default = Some(e),
@@ -636,6 +660,8 @@ impl<'a> Lower<'a> {
                 let ones = Expr::Const(at.wrap(-1));
                 Ok(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty })
             }
+            UnaryOperator::Real => unsupported(span, "`__real__`"),
+            UnaryOperator::Imaginary => unsupported(span, "`__imag__`"),
             UnaryOperator::Negate => {
                 let v = self.value(operand)?;
                 let t = self.truth(v, span)?;
@@ -835,8 +861,7 @@ impl<'a> Lower<'a> {
     }
 
     fn conditional(&mut self, c: &'a ConditionalExpression, span: Span) -> Result<Value> {
-        let same = matches!(&c.then_expression.node, Expression::Identifier(n) if n.node.name == SAME);
-        if same {
+        let Some(then) = &c.then_expression else {
             let v = self.value(&c.condition)?;
             let v = self.kept(v);
             let other = self.type_of(&c.else_expression)?;
@@ -857,13 +882,12 @@ impl<'a> Lower<'a> {
             self.emit(Instr::Let(r, v.expr));
             self.place_label(end);
             return Ok(Value { expr: Expr::Reg(r), ty });
-        }
-        let a = decay(unatomic(self.type_of(&c.then_expression)?));
+        };
+        let a = decay(unatomic(self.type_of(then)?));
         let b = decay(unatomic(self.type_of(&c.else_expression)?));
         // A null pointer constant takes the type of the other one.
         let pointers = matches!((&a, &b), (Ty::Ptr(_), Ty::Ptr(_)));
-        let ty = match (self.is_null_constant(&c.then_expression), self.is_null_constant(&c.else_expression))
-        {
+        let ty = match (self.is_null_constant(then), self.is_null_constant(&c.else_expression)) {
             (true, false) if pointers => b.clone(),
             (false, true) if pointers => a.clone(),
             _ => choice_type(&a, &b),
@@ -871,7 +895,7 @@ impl<'a> Lower<'a> {
         if self.dry {
             let chosen = match self.value(&c.condition)?.expr {
                 Expr::Const(0) => self.value(&c.else_expression)?.expr,
-                Expr::Const(_) => self.value(&c.then_expression)?.expr,
+                Expr::Const(_) => self.value(then)?.expr,
                 e => e,
             };
             return Ok(Value { expr: chosen, ty });
@@ -879,7 +903,7 @@ impl<'a> Lower<'a> {
         let (yes, no, end) = (self.label(), self.label(), self.label());
         let r = self.register(ty.scalar().unwrap_or(PTR), None);
         self.condition(&c.condition, yes, no)?;
-        for (label, e) in [(yes, &c.then_expression), (no, &c.else_expression)] {
+        for (label, e) in [(yes, then), (no, &c.else_expression)] {
             self.place_label(label);
             let v = self.value(e)?;
             match ty.plain() {
@@ -933,7 +957,8 @@ pub(super) fn calls(e: &Expression) -> bool {
         Expression::Cast(c) => calls(&c.node.expression.node),
         Expression::BinaryOperator(b) => any(&[&b.node.lhs, &b.node.rhs]),
         Expression::Conditional(c) => {
-            any(&[&c.node.condition, &c.node.then_expression, &c.node.else_expression])
+            let then = c.node.then_expression.as_ref();
+            any(&[&c.node.condition, then.unwrap_or(&c.node.condition), &c.node.else_expression])
         }
         Expression::Comma(list) => list.iter().any(|e| calls(&e.node)),
         Expression::GenericSelection(_) | Expression::CompoundLiteral(_) => true,
@@ -949,7 +974,9 @@ pub(super) fn has_effects(e: &Expression) -> bool {
         | Expression::StringLiteral(_)
         | Expression::SizeOfTy(_)
         | Expression::SizeOfVal(_)
-        | Expression::AlignOf(_)
+        | Expression::AlignOfTy(_)
+        | Expression::AlignOfVal(_)
+        | Expression::TypesCompatible(_)
         | Expression::OffsetOf(_) => false,
         Expression::Member(m) => has_effects(&m.node.expression.node),
         Expression::Cast(c) => has_effects(&c.node.expression.node),
@@ -1000,8 +1027,22 @@ fn is_several_types(ty: &Ty) -> bool {
 
 /// Returns whether a type name that is not that of a pointer has qualifiers.
 fn is_qualified(t: &TypeName) -> bool {
-    let qualifier = |s: &Node<SpecifierQualifier>| matches!(s.node, SpecifierQualifier::TypeQualifier(_));
+    let qualifier = |s: &Node<DeclarationSpecifier>| matches!(s.node, DeclarationSpecifier::TypeQualifier(_));
     t.declarator.is_none() && t.specifiers.iter().any(qualifier)
+}
+
+/// Returns whether a type name has keywords only, so that the type is not an enumeration.
+fn is_keywords(t: &Node<TypeName>) -> bool {
+    t.node.specifiers.iter().all(|s| match &s.node {
+        DeclarationSpecifier::TypeSpecifier(t) => !matches!(
+            t.node,
+            TypeSpecifier::Enum(_)
+                | TypeSpecifier::TypedefName(_)
+                | TypeSpecifier::TypeOf(_)
+                | TypeSpecifier::Atomic(_)
+        ),
+        _ => true,
+    })
 }
 
 fn choice_type(a: &Ty, b: &Ty) -> Ty {
@@ -1019,33 +1060,25 @@ fn choice_type(a: &Ty, b: &Ty) -> Ty {
 }
 
 fn integer(i: &Integer, long: Int, span: Span) -> Result<Value> {
-    let base = match i.base {
-        IntegerBase::Decimal => 10,
-        IntegerBase::Octal => 8,
-        IntegerBase::Hexadecimal => 16,
-        IntegerBase::Binary => 2,
-    };
-    if i.suffix.imaginary {
+    if i.imaginary {
         return unsupported(span, "an imaginary number");
     }
-    let Ok(v) = u64::from_str_radix(&i.number, base) else {
+    let Ok(v) = u64::try_from(i.value) else {
         return wrong(span, "this number is too large");
     };
-    if base == 10 && !i.suffix.unsigned && v > i64::MAX as u64 {
+    if i.decimal && !i.unsigned && v > i64::MAX as u64 {
         return unsupported(span, "a number that is too large for `long`");
     }
-    let least: u8 = match i.suffix.size {
+    let least: u8 = match i.size {
         IntegerSize::Int => 4,
         IntegerSize::Long => long.size,
         IntegerSize::LongLong => 8,
+        IntegerSize::BitInt => return unsupported(span, "`_BitInt`"),
     };
-    let decimal = base == 10;
     // The first type of the standard's list that has the value.
     let mut kinds = vec![(4, true), (4, false), (8, true), (8, false)];
-    kinds.retain(|&(size, signed)| size >= least && (!i.suffix.unsigned || !signed));
-    kinds.retain(|&(size, signed)| {
-        signed || i.suffix.unsigned || !decimal || (size == 8 && v > i64::MAX as u64)
-    });
+    kinds.retain(|&(size, signed)| size >= least && (!i.unsigned || !signed));
+    kinds.retain(|&(size, signed)| signed || i.unsigned || !i.decimal || (size == 8 && v > i64::MAX as u64));
     let fits = |&&(size, signed): &&(u8, bool)| {
         let bits = u32::from(size) * 8 - u32::from(signed);
         bits == 64 || v >> bits == 0

@@ -1,7 +1,6 @@
 //! Initial values, of variables at a fixed address and of local ones.
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
 use super::literals::string_bytes;
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
@@ -28,15 +27,14 @@ type Items<'a> = std::iter::Peekable<std::slice::Iter<'a, Node<InitializerListIt
 
 /// Returns whether an expression is 0 as it is written, whose bytes are all 0.
 fn is_zero(e: &Expression) -> bool {
-    let digits = match e {
+    match e {
         Expression::Constant(c) => match &c.node {
-            Constant::Integer(i) => i.number.to_string(),
-            Constant::Float(f) => f.number.to_string(),
-            Constant::Character(_) => return false,
+            Constant::Integer(i) => i.value == 0,
+            Constant::Float(f) => f.number.bytes().all(|b| matches!(b, b'0' | b'.')),
+            Constant::Character(_) => false,
         },
-        _ => return false,
-    };
-    digits.bytes().all(|b| matches!(b, b'0' | b'.'))
+        _ => false,
+    }
 }
 
 /// Returns whether text can be the initial value of an array of this type.
@@ -350,7 +348,7 @@ impl<'a> Lower<'a> {
                     None => wrong(d.span, format!("there is no member `{name}`")),
                 }
             }
-            Designator::Range(_) => unsupported(d.span, "a range of elements as initial value"),
+            Designator::Range(..) => unsupported(d.span, "a range of elements as initial value"),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! The values are private memory. What all threads share is a table: how many keys there are, and
 //! the function of each.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
@@ -95,6 +95,12 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         self.keys = Some(Keys { ending: true, ..keys });
+        let done = self.call_ends(keys, span);
+        self.keys = Some(keys);
+        done
+    }
+
+    fn call_ends(&mut self, keys: Keys, span: Span) -> Result<()> {
         let i = self.register(PTR, None);
         let [head, body, some, call, next, again, end] = [(); 7].map(|()| self.label());
         self.emit(Instr::Let(i, Expr::Const(0)));
@@ -141,7 +147,6 @@ impl<'a> Lower<'a> {
         self.emit(Instr::Let(i, Expr::bin(BinOp::Add, key, Expr::Const(1), PTR)));
         self.emit(Instr::Jump(head));
         self.place_label(end);
-        self.keys = Some(keys);
         Ok(())
     }
 }

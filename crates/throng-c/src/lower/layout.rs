@@ -1,9 +1,9 @@
 //! Structures, unions and enumerations: their members, where these are, and which type they have.
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
-use super::{Lower, Result, Symbol, unsupported, wrong};
+use super::{Lower, Problem, Result, Symbol, unsupported, wrong};
+use crate::constructs::On;
 use crate::types::{Field, Struct, Ty};
 use throng_goto::program::{INT, Int};
 
@@ -15,6 +15,8 @@ struct Layout {
     align: u64,
     /// True if members need no alignment.
     packed: bool,
+    /// What `#pragma pack` says: the strictest alignment of a member.
+    pack: Option<u64>,
 }
 
 impl Layout {
@@ -24,7 +26,6 @@ impl Layout {
 
     /// Returns the offset of a member of a size and alignment.
     fn place(&mut self, size: u64, align: u64) -> u64 {
-        let align = if self.packed { 1 } else { align };
         self.align = self.align.max(align);
         let offset = if self.union { 0 } else { self.bytes().saturating_add(align - 1) / align * align };
         self.bits = self.bits.max((u128::from(offset) + u128::from(size)) * 8);
@@ -48,69 +49,68 @@ impl Layout {
     }
 }
 
-/// A member as it is declared: name, type and width in bits.
-type Member = (Option<String>, Ty, Option<u64>);
+/// A member as it is declared.
+struct Member {
+    name: Option<String>,
+    ty: Ty,
+    /// Its width, if it is a bit-field.
+    bits: Option<u64>,
+    packed: bool,
+    /// The alignment that its `typedef` has instead of its type's own one.
+    type_aligned: Option<u64>,
+    /// Its least alignment.
+    aligned: Option<u64>,
+}
+
+impl Member {
+    /// Returns its alignment in a structure, by that of its type.
+    fn align(&self, own: u64, layout: &Layout) -> u64 {
+        let natural = if self.packed || layout.packed { 1 } else { self.type_aligned.unwrap_or(own) };
+        let align = natural.max(self.aligned.unwrap_or(1));
+        layout.pack.map_or(align, |most| align.min(most))
+    }
+}
 
 impl<'a> Lower<'a> {
     pub(super) fn struct_type(&mut self, s: &'a Node<StructType>) -> Result<Ty> {
-        let number = match self.struct_number(s)? {
-            Some(n) => n,
-            None => return Ok(Ty::Auto),
-        };
-        let Some(declarations) = &s.node.declarations else { return Ok(Ty::Struct(number)) };
-        let known = &self.structs[number];
-        if known.at == s.span.start {
+        let number = self.struct_number(s)?;
+        let Some(declarations) = &s.node.declarations else {
+            self.said(&s.node.attributes, On::Structure)?;
             return Ok(Ty::Struct(number));
+        };
+        match self.structs[number].at {
+            Some(at) if at == s.span.start => return Ok(Ty::Struct(number)),
+            Some(_) => return wrong(s.span, format!("`{}` is defined twice", self.structs[number].name)),
+            None => self.structs[number].at = Some(s.span.start),
         }
-        if known.at != 0 {
-            return wrong(s.span, format!("`{}` is defined twice", known.name));
+        // What is not modelled is refused where the structure is used.
+        match self.members(number, &s.node, declarations).map_err(|p| p.construct().ok_or(p)) {
+            Ok(()) => {}
+            Err(Ok(what)) => self.structs[number].refused = Some(what),
+            Err(Err(p)) => return Err(p),
         }
-        self.structs[number].at = s.span.start;
-        let mut layout = Layout { union: self.structs[number].union, bits: 0, align: 1, packed: false };
-        self.structs[number].refused = self.layout_attributes(s, &mut layout);
-        self.members(number, declarations, layout)?;
         Ok(Ty::Struct(number))
     }
 
-    /// Attributes of a whole structure; the first construct that is not modelled.
-    fn layout_attributes(&self, s: &'a Node<StructType>, layout: &mut Layout) -> Option<String> {
-        if self.prepared.is_packed(s.span.start) || self.prepared.is_packed(s.span.end) {
-            return Some("`#pragma pack`".to_string());
+    /// `struct s;` in a block makes a new type, which hides one of that name.
+    pub(super) fn declare_tag(&mut self, s: &'a Node<StructType>) {
+        let Some(name) = s.node.identifier.as_ref().map(|n| &n.node.name) else { return };
+        let tag = format!("struct {name}");
+        if s.node.declarations.is_none() && self.scopes.last().is_some_and(|scope| !scope.contains_key(&tag))
+        {
+            let n = self.new_struct(name.clone(), s.node.kind);
+            self.bind(tag, Symbol::Tag(n));
         }
-        let text = &self.prepared.text[s.span.start..s.span.end];
-        let braces = text.find('{').zip(text.rfind('}'));
-        let inside = |at: usize| {
-            braces.is_some_and(|(open, close)| (open..close).contains(&at.saturating_sub(s.span.start)))
-        };
-        for mark in self.prepared.marks_of_type(s.span.start, s.span.end) {
-            match (&*mark.name, self.alignment(&mark.argument)) {
-                _ if inside(mark.at) => return Some(mark.what.clone()),
-                ("packed", _) => layout.packed = true,
-                ("aligned", Some(align)) => layout.align = layout.align.max(align),
-                _ => return Some(mark.what.clone()),
-            }
-        }
-        None
     }
 
-    /// Returns the argument of `aligned`, if it is a number or the size of a type that has a name.
-    fn alignment(&self, argument: &str) -> Option<u64> {
-        let inner = argument.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
-        let align = match inner.strip_prefix("sizeof") {
-            None => inner.parse().ok()?,
-            Some(ty) => match ty.trim().strip_prefix('(')?.strip_suffix(')')?.trim() {
-                ty if ty.ends_with('*') => Ty::ptr(Ty::Void).layout(&self.structs)?.0,
-                ty => match self.lookup(ty)? {
-                    Symbol::Typedef(ty) => ty.layout(&self.structs)?.0,
-                    _ => return None,
-                },
-            },
-        };
-        u64::is_power_of_two(align).then_some(align)
+    fn new_struct(&mut self, name: String, kind: StructKind) -> usize {
+        let (union, unit) = (kind == StructKind::Union, self.linkage.unit);
+        self.structs.push(Struct { name, align: 1, union, unit, ..Struct::default() });
+        self.structs.len() - 1
     }
 
-    /// Returns the number of a structure, which may be new; `None` for `__auto_type`.
-    fn struct_number(&mut self, s: &'a Node<StructType>) -> Result<Option<usize>> {
+    /// Returns the number of a structure, which may be new.
+    fn struct_number(&mut self, s: &'a Node<StructType>) -> Result<usize> {
         let name = s.node.identifier.as_ref().map_or_else(String::new, |n| n.node.name.clone());
         let tag = format!("struct {name}");
         let known = match &s.node.declarations {
@@ -120,28 +120,28 @@ impl<'a> Lower<'a> {
             None => self.lookup(&tag).cloned(),
         };
         match known {
-            Some(Symbol::Tag(n)) => return Ok(Some(n)),
+            Some(Symbol::Tag(n)) => return Ok(n),
             Some(_) => return wrong(s.span, format!("`{name}` is declared as something else as well")),
-            None if name == "__throng_auto" => return Ok(None),
             None => {}
         }
-        let (union, unit) = (s.node.kind.node == StructKind::Union, self.linkage.unit);
         let named = !name.is_empty();
-        self.structs.push(Struct { name, align: 1, union, unit, ..Struct::default() });
-        let n = self.structs.len() - 1;
+        let n = self.new_struct(name, s.node.kind);
         if named {
             self.bind(tag, Symbol::Tag(n));
         }
-        Ok(Some(n))
+        Ok(n)
     }
 
     /// Reads and lays out the members of a structure.
     fn members(
         &mut self,
         number: usize,
+        of: &'a StructType,
         declarations: &'a [Node<StructDeclaration>],
-        mut layout: Layout,
     ) -> Result<()> {
+        let said = self.said(&of.attributes, On::Structure)?;
+        let (union, pack) = (self.structs[number].union, of.pack);
+        let mut layout = Layout { union, bits: 0, align: 1, packed: said.packed, pack };
         let mut fields = Vec::new();
         for d in declarations {
             let f = match &d.node {
@@ -152,68 +152,77 @@ impl<'a> Lower<'a> {
                 }
             };
             for member in self.declared_members(f)? {
-                if let Some(field) = self.field(number, &mut layout, member, f.span)? {
-                    fields.push(field);
-                }
+                fields.extend(self.field(&mut layout, member, f.span)?);
             }
         }
+        let align = layout.align.max(said.aligned.unwrap_or(1));
         let s = &mut self.structs[number];
         s.fields = fields;
-        s.align = layout.align;
-        s.size = layout.bytes().checked_next_multiple_of(layout.align).unwrap_or(u64::MAX);
-        // What is refused has no layout, so that nothing can be done with it.
-        s.complete = s.refused.is_none();
+        s.align = align;
+        s.size = layout.bytes().checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        s.transparent = said.transparent;
+        s.complete = true;
         Ok(())
     }
 
     fn declared_members(&mut self, f: &'a Node<StructField>) -> Result<Vec<Member>> {
-        let base = self.qualified(&f.node.specifiers, f.span)?;
-        if f.node.declarators.is_empty() {
-            return Ok(vec![(None, base, None)]);
-        }
+        let base = self.specifiers(&f.node.specifiers, f.span)?;
+        let attributes = || base.attributes.iter().copied();
         let mut members = Vec::new();
+        if f.node.declarators.is_empty() {
+            let said = self.said(attributes(), On::Member)?;
+            let (packed, aligned) = (said.packed, said.aligned.max(base.aligned));
+            let (name, bits, type_aligned) = (None, None, base.type_aligned);
+            members.push(Member { name, ty: base.ty.clone(), bits, packed, type_aligned, aligned });
+        }
         for m in &f.node.declarators {
+            let own = m.node.declarator.iter().flat_map(|d| &d.node.attributes);
+            let said = self.said(attributes().chain(own).chain(&m.node.attributes), On::Member)?;
             let (name, ty) = match &m.node.declarator {
-                Some(d) => self.declarator(base.clone(), d)?,
-                None => (None, base.clone()),
+                Some(d) => self.declarator(base.ty.clone(), d)?,
+                None => (None, base.ty.clone()),
             };
-            let width = match &m.node.bit_width {
+            let ty = self.in_mode(ty, said.mode, m.span)?;
+            let bits = match &m.node.bit_width {
                 Some(w) => Some(self.constant(w)? as u64),
                 None => None,
             };
-            members.push((name, ty, width));
+            let simple = m.node.declarator.as_ref().is_none_or(|d| is_name(&d.node));
+            let type_aligned = base.type_aligned.filter(|_| simple);
+            let (packed, aligned) = (said.packed, said.aligned.max(base.aligned));
+            members.push(Member { name, ty, bits, packed, type_aligned, aligned });
         }
         Ok(members)
     }
 
-    fn field(&mut self, of: usize, layout: &mut Layout, member: Member, span: Span) -> Result<Option<Field>> {
-        let (name, ty, width) = member;
-        let size = match &ty {
+    fn field(&mut self, layout: &mut Layout, member: Member, span: Span) -> Result<Option<Field>> {
+        let size = match &member.ty {
             Ty::Array(t, None) => t.layout(&self.structs).map(|l| (0, l.1)),
             ty => ty.layout(&self.structs),
         };
-        let Some((bytes, align)) = size else {
-            let Some(what) = self.refusal(&ty) else {
-                return wrong(span, "a member has a type that is not complete");
+        let Some((bytes, own)) = size else {
+            return match self.refusal(&member.ty) {
+                Some(what) => unsupported(span, what),
+                None => wrong(span, "a member has a type that is not complete"),
             };
-            self.structs[of].refused = Some(what);
-            return Ok(None);
         };
-        match width {
-            Some(_) if layout.packed => {
-                self.structs[of].refused = Some("the attribute `packed` with bit-fields".into());
-                Ok(None)
-            }
-            Some(width) if width > bytes * 8 => wrong(span, "a bit-field is wider than its type"),
-            Some(width) => {
-                layout.place_bits(bytes, align, width, name.is_some());
-                Ok(name.map(|name| Field { name: Some(name), ty, offset: 0, bits: true }))
-            }
-            None => {
-                let offset = layout.place(bytes, align);
-                Ok(Some(Field { name, ty, offset, bits: false }))
-            }
+        let align = member.align(own, layout);
+        let Some(width) = member.bits else {
+            let offset = layout.place(bytes, align);
+            return Ok(Some(Field { name: member.name, ty: member.ty, offset, bits: false }));
+        };
+        if member.packed || layout.packed {
+            return unsupported(span, "the attribute `packed` with bit-fields");
         }
+        if align != own {
+            return unsupported(span, "a bit-field with another alignment than that of its type");
+        }
+        if width > bytes * 8 {
+            return wrong(span, "a bit-field is wider than its type");
+        }
+        layout.place_bits(bytes, align, width, member.name.is_some());
+        let ty = member.ty;
+        Ok(member.name.map(|name| Field { name: Some(name), ty, offset: 0, bits: true }))
     }
 
     /// Returns why a type is refused, if it is.
@@ -225,38 +234,49 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the type of an enumeration: `unsigned int` unless a constant is negative or too
-    /// large.
+    /// Returns the type of an enumeration: what it is declared to be, or `unsigned int` unless a
+    /// constant is negative or too large.
     pub(super) fn enumeration(&mut self, e: &'a Node<EnumType>) -> Result<Ty> {
+        self.known_enumeration(e).inspect_err(|p| self.refuse_enumeration(e, p))
+    }
+
+    /// The names of an enumeration that is not modelled cannot be used.
+    fn refuse_enumeration(&mut self, e: &'a Node<EnumType>, p: &Problem) {
+        let (Some(what), false) = (p.construct(), e.node.enumerators.is_empty()) else { return };
+        for name in e.node.enumerators.iter().map(|item| &item.node.identifier.node.name) {
+            self.bind(name.clone(), Symbol::Refused(what.clone()));
+        }
+        if let Some(n) = &e.node.identifier {
+            self.bind(format!("struct {}", n.node.name), Symbol::Refused(what));
+        }
+    }
+
+    fn known_enumeration(&mut self, e: &'a Node<EnumType>) -> Result<Ty> {
         let tag = e.node.identifier.as_ref().map(|n| format!("struct {}", n.node.name));
+        let said = self.said(&e.node.attributes, On::Enumeration)?;
+        let fixed = match &e.node.underlying {
+            Some(t) => match self.type_name(t)?.plain() {
+                Ty::Int(i) => Some(*i),
+                _ => return wrong(t.span, "this is not an integer type"),
+            },
+            None => None,
+        };
         if e.node.enumerators.is_empty() {
-            return match tag.as_ref().and_then(|tag| self.lookup(tag)) {
-                Some(Symbol::Enumeration(i)) => Ok(Ty::Int(*i)),
+            return match (tag.as_ref().and_then(|tag| self.lookup(tag)), fixed, tag) {
+                (Some(Symbol::Enumeration(i)), ..) => Ok(Ty::Int(*i)),
+                (_, Some(i), Some(tag)) => {
+                    self.bind(tag, Symbol::Enumeration(i));
+                    Ok(Ty::Int(i))
+                }
                 _ => unsupported(e.span, "an enumeration before its definition"),
             };
         }
-        if let Some(mark) = self.prepared.marks_of_type(e.span.start, e.span.end).first() {
-            return unsupported(e.span, mark.what.clone());
-        }
-        let mut values = Vec::new();
-        let (mut next, mut last) = (0i128, INT);
-        for item in &e.node.enumerators {
-            if let Some(v) = &item.node.expression {
-                let (v, i) = self.constant_value(v)?;
-                next = if i.signed { i128::from(v) } else { i128::from(v as u64) };
-                last = i;
-            } else if !fits(next, next, last) {
-                return wrong(item.span, "the constants of the enumeration overflow");
-            }
-            let name = &item.node.identifier.node.name;
-            self.bind_constant(name, next, enumeration_type(next, next), e.span)?;
-            values.push((name, next));
-            next += 1;
-        }
+        let values = self.enumerators(e, fixed)?;
         let (low, high) = (values.iter().map(|v| v.1).min(), values.iter().map(|v| v.1).max());
-        let ty = enumeration_type(low.unwrap_or(0), high.unwrap_or(0));
+        let chosen = enumeration_type(low.unwrap_or(0), high.unwrap_or(0), said.packed);
+        let ty = fixed.unwrap_or(chosen);
         for (name, v) in values {
-            self.bind_constant(name, v, ty, e.span)?;
+            self.bind_constant(name, v, ty, fixed.is_some(), e.span)?;
         }
         if let Some(tag) = tag {
             self.bind(tag, Symbol::Enumeration(ty));
@@ -264,9 +284,32 @@ impl<'a> Lower<'a> {
         Ok(Ty::Int(ty))
     }
 
-    /// A constant has type `int` if it fits, else that of the enumeration.
-    fn bind_constant(&mut self, name: &str, v: i128, ty: Int, span: Span) -> Result<()> {
-        let symbol = Symbol::Constant(v as i64, if fits(v, v, INT) { INT } else { ty });
+    /// Returns the constants of an enumeration. Each can be used in those that follow.
+    fn enumerators(&mut self, e: &'a Node<EnumType>, fixed: Option<Int>) -> Result<Vec<(&'a String, i128)>> {
+        let mut values = Vec::new();
+        let (mut next, mut last) = (0i128, fixed.unwrap_or(INT));
+        for item in &e.node.enumerators {
+            self.without_effect(&item.node.attributes)?;
+            if let Some(v) = &item.node.expression {
+                let (v, i) = self.constant_value(v)?;
+                next = if i.signed { i128::from(v) } else { i128::from(v as u64) };
+                last = fixed.unwrap_or(i);
+            }
+            if !fits(next, next, last) {
+                return wrong(item.span, "the constants of the enumeration overflow");
+            }
+            let name = &item.node.identifier.node.name;
+            let ty = fixed.unwrap_or(enumeration_type(next, next, false));
+            self.bind_constant(name, next, ty, fixed.is_some(), e.span)?;
+            values.push((name, next));
+            next += 1;
+        }
+        Ok(values)
+    }
+
+    /// A constant has type `int` if it fits and no other is declared, else that of the enumeration.
+    fn bind_constant(&mut self, name: &str, v: i128, ty: Int, fixed: bool, span: Span) -> Result<()> {
+        let symbol = Symbol::Constant(v as i64, if !fixed && fits(v, v, INT) { INT } else { ty });
         match self.scopes.last().unwrap_or(self.linkage.names()).get(name) {
             Some(Symbol::Constant(known, _)) if *known == v as i64 => {}
             Some(_) => return wrong(span, format!("`{name}` is declared as something else as well")),
@@ -283,8 +326,15 @@ fn fits(low: i128, high: i128, i: Int) -> bool {
     high < 1 << bits && low >= if i.signed { -(1i128 << bits) } else { 0 }
 }
 
-/// Returns the first type of `unsigned int`, `int`, `unsigned long` and `long` that has all values.
-fn enumeration_type(low: i128, high: i128) -> Int {
-    let types = [Int::new(4, false), INT, Int::new(8, false)];
-    types.into_iter().find(|i| fits(low, high, *i)).unwrap_or(Int::new(8, true))
+/// Returns the first type of `unsigned int`, `int`, `unsigned long` and `long` that has all values;
+/// if it is packed, smaller types come first.
+fn enumeration_type(low: i128, high: i128, packed: bool) -> Int {
+    let sizes: &[u8] = if packed { &[1, 2, 4, 8] } else { &[4, 8] };
+    let mut types = sizes.iter().flat_map(|&size| [Int::new(size, false), Int::new(size, true)]);
+    types.find(|i| fits(low, high, *i)).unwrap_or(Int::new(8, true))
+}
+
+/// Returns whether a declarator is a name and nothing else.
+fn is_name(d: &Declarator) -> bool {
+    d.derived.is_empty() && matches!(d.kind.node, DeclaratorKind::Identifier(_))
 }

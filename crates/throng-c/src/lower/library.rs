@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
@@ -10,7 +10,9 @@ use crate::library::format::{Conversion, Precision, conversions};
 use crate::library::special::Scan;
 use crate::library::{Returns, Use, known};
 use crate::types::{Func, Ty};
-use throng_goto::program::{Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address};
+use throng_goto::program::{
+    Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address, object_of,
+};
 
 impl<'a> Lower<'a> {
     /// Lowers a call of a function that the table of the library describes; `None` if it does not,
@@ -141,7 +143,11 @@ impl<'a> Lower<'a> {
     /// Returns the text of a string literal, by its address.
     fn literal(&self, e: &Expr) -> Option<Vec<u8>> {
         let Expr::Const(a) = e else { return None };
-        self.strings.iter().find(|(_, at)| *at == a).map(|(bytes, _)| bytes[..bytes.len() - 1].to_vec())
+        let object = self.program.objects.get(usize::try_from(object_of(*a)).ok()?.checked_sub(1)?)?;
+        let mut bytes: Vec<u8> = object.init.iter().map(|&b| b as u8).collect();
+        let is_literal = self.strings.get(&bytes) == Some(a);
+        bytes.pop();
+        is_literal.then_some(bytes)
     }
 
     /// `r = any value` from one to another.

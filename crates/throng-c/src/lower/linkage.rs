@@ -4,8 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
 use super::{Base, Lower, Problem, Result, Symbol, unsupported, wrong};
 use crate::types::{Func, Struct, Ty};
@@ -41,6 +40,11 @@ pub(super) struct Variable {
 /// What is known about the names of all units.
 #[derive(Default)]
 pub(super) struct Linkage {
+    /// Functions that are declared not to return, and weak ones.
+    pub(super) noreturn: HashSet<String>,
+    pub(super) weak: HashSet<String>,
+    /// Functions that are another one with another name.
+    aliases: HashMap<String, String>,
     units: Vec<Unit>,
     /// The unit that is being read.
     pub(super) unit: usize,
@@ -65,9 +69,16 @@ impl Linkage {
             if units.len() > 1 {
                 scope.find_internal(unit);
             }
+            let aliases = unit.0.iter().flat_map(aliases);
+            linkage.aliases.extend(aliases.map(|(name, of)| (scope.linked(name), scope.linked(&of))));
             linkage.units.push(scope);
         }
         linkage
+    }
+
+    /// Returns whether there are several units.
+    pub(super) fn several(&self) -> bool {
+        self.units.len() > 1
     }
 
     /// Returns the file scope of the unit that is being read.
@@ -77,6 +88,14 @@ impl Linkage {
 
     pub(super) fn insert(&mut self, name: String, symbol: Symbol) {
         self.units[self.unit].names.insert(name, symbol);
+    }
+
+    /// Refuses a function of a name that is given from outside, if its definition is not modelled.
+    pub(super) fn usable_entry(&self, name: &str) -> Result<()> {
+        match self.units.iter().find_map(|unit| unit.refused.get(name)) {
+            Some(what) => unsupported(Span::none(), what.clone()),
+            None => Ok(()),
+        }
     }
 
     /// Functions of a name that is given from outside: the external one, or the only internal one.
@@ -90,6 +109,10 @@ impl Linkage {
 }
 
 impl Unit {
+    fn linked(&self, name: &str) -> String {
+        if self.internal.contains(name) { format!("{}:{name}", self.file) } else { name.to_string() }
+    }
+
     fn find_internal(&mut self, unit: &TranslationUnit) {
         for item in &unit.0 {
             let (specifiers, declarators): (_, Vec<&Node<Declarator>>) = match &item.node {
@@ -97,10 +120,10 @@ impl Unit {
                     (&d.node.specifiers, d.node.declarators.iter().map(|i| &i.node.declarator).collect())
                 }
                 ExternalDeclaration::FunctionDefinition(f) => (&f.node.specifiers, vec![&f.node.declarator]),
-                ExternalDeclaration::StaticAssert(_) => continue,
+                _ => continue,
             };
             let is_static = specifiers.iter().any(|s| {
-                matches!(&s.node, DeclarationSpecifier::StorageClass(c) if c.node == StorageClassSpecifier::Static)
+                matches!(&s.node, DeclarationSpecifier::StorageClass(StorageClassSpecifier::Static))
             });
             let defines = matches!(item.node, ExternalDeclaration::FunctionDefinition(_));
             let is_inline = defines && specifiers.iter().any(is_inline);
@@ -117,10 +140,28 @@ impl Unit {
 }
 
 fn is_inline(s: &Node<DeclarationSpecifier>) -> bool {
-    matches!(&s.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
+    matches!(s.node, DeclarationSpecifier::Function(FunctionSpecifier::Inline))
 }
 
-fn declared_name(d: &Declarator) -> Option<&str> {
+/// Returns the functions that a declaration makes another name of, and that name.
+fn aliases(item: &Node<ExternalDeclaration>) -> Vec<(&str, String)> {
+    let ExternalDeclaration::Declaration(d) = &item.node else { return Vec::new() };
+    let mut found = Vec::new();
+    for i in &d.node.declarators {
+        let declarator = &i.node.declarator.node;
+        let before = d.node.specifiers.iter().flat_map(|s| match &s.node {
+            DeclarationSpecifier::Attributes(list) => &list[..],
+            _ => &[],
+        });
+        for a in before.chain(&declarator.attributes).filter(|a| a.name.node == "alias") {
+            let target = a.text.trim().trim_matches('"').to_string();
+            found.extend(declared_name(declarator).map(|name| (name, target)));
+        }
+    }
+    found
+}
+
+pub(super) fn declared_name(d: &Declarator) -> Option<&str> {
     match &d.kind.node {
         DeclaratorKind::Identifier(n) => Some(&n.node.name),
         DeclaratorKind::Declarator(inner) => declared_name(&inner.node),
@@ -132,8 +173,8 @@ impl<'a> Lower<'a> {
     /// Returns the name by which functions of all units are told apart: `FILE:NAME` for one that
     /// only this unit can call, if there are several units.
     pub(super) fn linked(&self, name: &str) -> String {
-        let unit = &self.linkage.units[self.linkage.unit];
-        if unit.internal.contains(name) { format!("{}:{name}", unit.file) } else { name.to_string() }
+        let link = self.linkage.units[self.linkage.unit].linked(name);
+        self.linkage.aliases.get(&link).cloned().unwrap_or(link)
     }
 
     /// Returns whether this unit can call a function of a name that has a body.
@@ -141,59 +182,35 @@ impl<'a> Lower<'a> {
         self.definitions.contains_key(&self.linked(name))
     }
 
-    /// Names that are declared here cannot be used, because of a construct with an effect.
-    pub(super) fn refuse_marked(&mut self, d: &'a Node<Declaration>) {
-        let structs = d.node.specifiers.iter().filter_map(|s| match &s.node {
-            DeclarationSpecifier::TypeSpecifier(Node { node: TypeSpecifier::Struct(s), .. })
-                if s.node.declarations.is_some() =>
-            {
-                Some(s.span)
-            }
-            _ => None,
-        });
-        // Those of a structure are its own.
-        let inner: Vec<usize> =
-            structs.flat_map(|s| self.prepared.marks_of_type(s.start, s.end)).map(|m| m.at).collect();
-        let marks = self.prepared.marks_of_declaration(d.span.start, d.span.end);
-        for mark in marks.iter().filter(|m| !inner.contains(&m.at)) {
-            for item in &d.node.declarators {
-                let Some(name) = declared_name(&item.node.declarator.node) else { continue };
-                if mark.name == "weak" && self.linkage.units.len() > 1 {
-                    let refused = unsupported::<()>(d.span, format!("{} (of `{name}`)", mark.what));
-                    self.record(refused);
-                    continue;
-                }
-                // The library may call its functions as it likes.
-                let file = self.prepared.origin(d.span.start, d.span.end).0;
-                let renamed = mark.name == "asm"
-                    && file.is_some_and(|f| f.starts_with("/usr/"))
-                    && mark.argument.contains(name)
-                    && !self.definitions.contains_key(&mark.argument);
-                if !renamed {
-                    let refused = &mut self.linkage.units[self.linkage.unit].refused;
-                    refused.insert(name.to_string(), mark.what.clone());
-                }
-            }
+    /// Takes note that a name of the file scope cannot be used, because something in its
+    /// declaration is not modelled. What other units refer to is refused at once.
+    pub(super) fn refuse(&mut self, name: &str, is_type: bool, defines: bool, p: Problem) -> Result<()> {
+        let internal = is_type || self.linked(name) != name;
+        let Some(what) = p.construct() else { return Err(p) };
+        if defines && !internal && self.linkage.several() {
+            return Err(p);
         }
-    }
-
-    /// Returns the type that a name of the file scope is declared as. One that is refused may be
-    /// named, as headers do, and nothing else: it is a structure without members.
-    pub(super) fn opaque_if_refused(&mut self, name: &str, ty: Ty) -> Ty {
+        let what = format!("{what} (of `{name}`)");
         let unit = self.linkage.unit;
-        let Some(what) = self.linkage.units[unit].refused.remove(name) else { return ty };
-        let refused = Some(format!("{what} (of `{name}`)"));
-        self.structs.push(Struct { name: name.to_string(), align: 1, unit, refused, ..Struct::default() });
-        Ty::Struct(self.structs.len() - 1)
+        if is_type {
+            // It may be named, as headers do, and nothing else: it is a structure without members.
+            let refused = Some(what);
+            self.structs.push(Struct { name: name.into(), align: 1, unit, refused, ..Struct::default() });
+            self.bind(name.to_string(), Symbol::Typedef(Ty::Struct(self.structs.len() - 1), None));
+        } else {
+            self.linkage.units[unit].refused.insert(name.to_string(), what);
+        }
+        Ok(())
     }
 
     /// Refuses a name of the file scope that was declared with something that is not modelled.
     pub(super) fn usable(&self, name: &str, span: Span) -> Result<()> {
-        let local = self.scopes.iter().any(|s| s.contains_key(name));
-        match self.linkage.units[self.linkage.unit].refused.get(name) {
-            Some(what) if !local => unsupported(span, format!("{what} (of `{name}`)")),
-            _ => Ok(()),
-        }
+        let refused = match self.lookup(name) {
+            Some(Symbol::Refused(what)) => Some(what),
+            _ if self.scopes.iter().any(|s| s.contains_key(name)) => None,
+            _ => self.linkage.units[self.linkage.unit].refused.get(name),
+        };
+        refused.map_or(Ok(()), |what| unsupported(span, what.clone()))
     }
 
     /// Declares a function in the file scope.
@@ -257,7 +274,17 @@ impl<'a> Lower<'a> {
             Some(scope) => scope.insert(name.to_string(), symbol),
             None => self.linkage.units[self.linkage.unit].names.insert(name.to_string(), symbol),
         };
-        self.fixed_initial(a, ty, item, span)
+        self.fixed_initial(a, ty, item, span).inspect_err(|_| self.unknown_initial(a))
+    }
+
+    /// Part of the initial value of a variable is not known: it has any value, on which no run may
+    /// depend.
+    fn unknown_initial(&mut self, a: i64) {
+        let object = usize::try_from(object_of(a) - 1).ok();
+        if let Some(o) = object.and_then(|o| self.program.objects.get_mut(o)) {
+            o.init.fill(OPEN);
+            o.external = true;
+        }
     }
 
     /// Checks that a variable may be declared in this way, too.

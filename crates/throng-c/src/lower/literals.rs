@@ -1,6 +1,6 @@
 //! Characters and strings as they are written.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::{Result, unsupported, wrong};
 

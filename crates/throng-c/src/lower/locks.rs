@@ -1,6 +1,6 @@
 //! Mutexes, spin locks, and locks for readers and writers.
 
-use lang_c::span::Span;
+use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value};

@@ -1,20 +1,20 @@
 //! Statements.
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
+use super::attributes::pragma;
 use super::expressions::calls;
+use super::linkage::declared_name;
 use super::{Lower, Result, Switch, Value, unsupported, wrong};
 use crate::library::special::ASYNC_LABEL;
 use crate::types::{Ty, promote};
-use throng_goto::program::{BinOp, Expr, INT, Instr, Violation};
+use throng_goto::program::{BinOp, Expr, INT, Instr, Int, Violation};
 
 impl<'a> Lower<'a> {
     /// A statement; what is wrong with it is recorded, so that one run shows several mistakes.
     pub(super) fn statement(&mut self, s: &'a Node<Statement>) {
         let here = std::mem::replace(&mut self.here, s.span);
-        let done = self.try_statement(s);
-        self.record(done);
+        self.attempt(|l| l.try_statement(s));
         self.here = here;
     }
 
@@ -46,10 +46,11 @@ impl<'a> Lower<'a> {
             Statement::For(f) => self.for_loop(&f.node),
             Statement::Switch(w) => self.switch(&w.node),
             Statement::Goto(n) => {
-                self.user_label(&n.node.name);
+                let name = self.label_name(&n.node.name);
+                self.user_label(&name);
                 let (first, open) = (self.label(), self.current.blocks.clone());
                 if let Some(f) = self.current.frames.last_mut() {
-                    f.gotos.push((n.node.name.clone(), first, open));
+                    f.gotos.push((name, first, open));
                 }
                 self.emit(Instr::Jump(first));
                 Ok(())
@@ -72,12 +73,18 @@ impl<'a> Lower<'a> {
             }
             Statement::Return(e) => self.return_statement(e.as_deref(), s.span),
             Statement::Asm(a) => self.assembly(&a.node, s.span),
+            Statement::GotoAddress(_) => unsupported(s.span, "a `goto` to a computed label"),
+            Statement::Attributed(attributes, inner) => {
+                self.without_effect(attributes)?;
+                self.statement(inner);
+                Ok(())
+            }
         }
     }
 
     fn if_statement(&mut self, i: &'a IfStatement) -> Result<()> {
         let (yes, no, end) = (self.label(), self.label(), self.label());
-        self.condition(&i.condition, yes, no)?;
+        self.attempt(|s| s.condition(&i.condition, yes, no));
         self.place_label(yes);
         self.block(&i.then_statement);
         self.emit(Instr::Jump(end));
@@ -92,7 +99,7 @@ impl<'a> Lower<'a> {
     fn while_loop(&mut self, w: &'a WhileStatement) -> Result<()> {
         let (head, body, end) = (self.label(), self.label(), self.label());
         self.place_label(head);
-        self.condition(&w.expression, body, end)?;
+        self.attempt(|s| s.condition(&w.expression, body, end));
         self.place_label(body);
         self.looped(&w.statement, end, head);
         self.emit(Instr::Jump(head));
@@ -105,13 +112,14 @@ impl<'a> Lower<'a> {
         self.place_label(body);
         self.looped(&w.statement, end, test);
         self.place_label(test);
-        self.condition(&w.expression, body, end)?;
+        self.attempt(|s| s.condition(&w.expression, body, end));
         self.place_label(end);
         Ok(())
     }
 
     fn return_statement(&mut self, e: Option<&'a Node<Expression>>, span: Span) -> Result<()> {
-        let Some((place, exit)) = self.current.frames.last().map(|f| (f.result.clone(), f.exit)) else {
+        let frame = self.current.frames.last();
+        let Some((place, exit, outer)) = frame.map(|f| (f.result.clone(), f.exit, f.outer)) else {
             return wrong(span, "`return` outside a function");
         };
         if let Some(e) = e {
@@ -120,21 +128,18 @@ impl<'a> Lower<'a> {
                 self.assign(&place, v, span)?;
             }
         }
+        self.clean_up(outer);
         self.emit(Instr::Jump(exit));
         Ok(())
     }
 
     /// A compiler barrier has no instruction in it, and sequential consistency needs none.
     fn assembly(&mut self, a: &'a AsmStatement, span: Span) -> Result<()> {
-        let (template, inputs) = match a {
-            AsmStatement::GnuBasic(t) => (&t.node, &[][..]),
-            AsmStatement::GnuExtended(x) if x.outputs.is_empty() => (&x.template.node, &x.inputs[..]),
-            AsmStatement::GnuExtended(_) => return unsupported(span, "inline assembly"),
-        };
-        if template.iter().any(|t| !t.trim_matches('"').trim().is_empty()) {
+        let empty = a.template.node.iter().all(|t| t.trim_matches('"').trim().is_empty());
+        if !empty || !a.outputs.is_empty() || a.goto {
             return unsupported(span, "inline assembly");
         }
-        inputs.iter().try_for_each(|i| self.value(&i.node.variable_name).map(|_| ()))
+        a.inputs.iter().try_for_each(|i| self.value(&i.node.expression).map(|_| ()))
     }
 
     /// Returns whether there is an access to memory after instruction `from`; if not, the atomic
@@ -154,15 +159,18 @@ impl<'a> Lower<'a> {
         match &i.node {
             BlockItem::Declaration(d) => {
                 let here = std::mem::replace(&mut self.here, d.span);
-                let done = self.declaration(d);
-                self.record(done);
+                self.attempt(|s| s.declaration(d));
                 self.here = here;
             }
-            BlockItem::StaticAssert(a) => {
-                let done = self.static_assert(a);
-                self.record(done);
-            }
+            BlockItem::StaticAssert(a) => self.attempt(|s| s.static_assert(a)),
             BlockItem::Statement(s) => self.statement(s),
+            BlockItem::LocalLabels(names) => self.local_labels(names),
+            BlockItem::Function(f) => self.attempt(|s| {
+                let name = declared_name(&f.node.declarator.node).unwrap_or_default();
+                let refused = unsupported(i.span, "a function inside a function");
+                refused.inspect_err(|p| s.bind_refused(name, p))
+            }),
+            BlockItem::Pragma(text) => self.attempt(|_| pragma(text, i.span)),
         }
     }
 
@@ -189,32 +197,21 @@ impl<'a> Lower<'a> {
     fn for_loop(&mut self, f: &'a ForStatement) -> Result<()> {
         self.enter_block();
         match &f.initializer.node {
-            ForInitializer::Expression(e) => {
-                let v = self.value(e).map(|_| ());
-                self.record(v);
-            }
-            ForInitializer::Declaration(d) => {
-                let done = self.declaration(d);
-                self.record(done);
-            }
+            ForInitializer::Expression(e) => self.attempt(|s| s.value(e).map(|_| ())),
+            ForInitializer::Declaration(d) => self.attempt(|s| s.declaration(d)),
             ForInitializer::Empty => {}
-            ForInitializer::StaticAssert(a) => {
-                let done = self.static_assert(a);
-                self.record(done);
-            }
+            ForInitializer::StaticAssert(a) => self.attempt(|s| s.static_assert(a)),
         }
         let (head, body, step, end) = (self.label(), self.label(), self.label(), self.label());
         self.place_label(head);
         if let Some(c) = &f.condition {
-            let done = self.condition(c, body, end);
-            self.record(done);
+            self.attempt(|s| s.condition(c, body, end));
         }
         self.place_label(body);
         self.looped(&f.statement, end, step);
         self.place_label(step);
         if let Some(e) = &f.step {
-            let v = self.value(e).map(|_| ());
-            self.record(v);
+            self.attempt(|s| s.value(e).map(|_| ()));
         }
         self.emit(Instr::Jump(head));
         self.place_label(end);
@@ -223,12 +220,11 @@ impl<'a> Lower<'a> {
     }
 
     fn switch(&mut self, w: &'a SwitchStatement) -> Result<()> {
-        let v = self.value(&w.expression)?;
-        let Ty::Int(i) = v.ty.plain() else { return wrong(w.expression.span, "this is not an integer") };
-        let ty = promote(*i);
-        let v = self.convert(v, &Ty::Int(ty), w.expression.span)?;
-        // All comparisons come before the body, so that a variable needs no copy.
-        let v = if matches!(v.expr, Expr::Reg(_)) { v } else { self.kept(v) };
+        let (mut v, mut ty) = (Value { expr: Expr::Const(0), ty: Ty::int() }, INT);
+        self.attempt(|s| {
+            (v, ty) = s.switched(&w.expression)?;
+            Ok(())
+        });
         let (dispatch, end) = (self.label(), self.label());
         self.emit(Instr::Jump(dispatch));
         if let Some(f) = self.current.frames.last_mut() {
@@ -264,6 +260,33 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// Returns what a `switch` looks at, and its type.
+    fn switched(&mut self, e: &'a Node<Expression>) -> Result<(Value, Int)> {
+        let v = self.value(e)?;
+        let Ty::Int(i) = v.ty.plain() else { return wrong(e.span, "this is not an integer") };
+        let ty = promote(*i);
+        let v = self.convert(v, &Ty::Int(ty), e.span)?;
+        // All comparisons come before the body, so that a variable needs no copy.
+        let v = if matches!(v.expr, Expr::Reg(_)) { v } else { self.kept(v) };
+        Ok((v, ty))
+    }
+
+    /// `__label__`: these labels are those of the block.
+    fn local_labels(&mut self, names: &'a [Node<Identifier>]) {
+        let Some(block) = self.current.blocks.last_mut() else { return };
+        let number = block.number;
+        let local = |n: &Node<Identifier>| (n.node.name.clone(), format!("{}@{number}", n.node.name));
+        block.labels.extend(names.iter().map(local));
+    }
+
+    /// Returns the name by which the labels of a function are told apart.
+    fn label_name(&self, name: &str) -> String {
+        let outer = self.current.frames.last().map_or(0, |f| f.outer);
+        let blocks = self.current.blocks.iter().skip(outer).rev();
+        let local = blocks.flat_map(|b| &b.labels).find(|l| l.0 == name);
+        local.map_or(name, |l| &l.1).to_string()
+    }
+
     pub(super) fn user_label(&mut self, name: &str) -> usize {
         if let Some(&l) = self.current.frames.last().and_then(|f| f.labels.get(name)) {
             return l;
@@ -282,27 +305,22 @@ impl<'a> Lower<'a> {
             }
             Label::Identifier(n) => {
                 let name = &n.node.name;
-                let label = self.user_label(name);
+                let key = self.label_name(name);
+                let label = self.user_label(&key);
                 self.place_label(label);
                 self.here = l.label.span;
                 self.cross_blocks();
                 let blocks = self.current.blocks.clone();
                 if let Some(f) = self.current.frames.last_mut() {
-                    f.targets.insert(name.clone(), blocks);
+                    f.targets.insert(key, blocks);
                 }
                 self.pass_label(name);
                 if self.question.error_labels.contains(name) {
                     self.emit(Instr::Fail(Violation::Assertion, format!("label {name} is reached")));
                 }
             }
-            Label::Case(e) => {
-                let v = self.constant(e)?;
-                self.case(v, v, span)?;
-            }
-            Label::CaseRange(r) => {
-                let (low, high) = (self.constant(&r.node.low)?, self.constant(&r.node.high)?);
-                self.case(low, high, span)?;
-            }
+            Label::Case(e) => self.range_of_cases(e, e, span),
+            Label::CaseRange(low, high) => self.range_of_cases(low, high, span),
             Label::Default => {
                 let label = self.label();
                 self.place_label(label);
@@ -313,8 +331,16 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+        self.without_effect(&l.attributes)?;
         self.statement(&l.statement);
         Ok(())
+    }
+
+    /// A case. One that is not modelled cannot be left out: the program is refused.
+    fn range_of_cases(&mut self, low: &'a Node<Expression>, high: &'a Node<Expression>, span: Span) {
+        let bounds = self.constant(low).and_then(|low| Ok((low, self.constant(high)?)));
+        let done = bounds.and_then(|(low, high)| self.case(low, high, span));
+        self.record(done);
     }
 
     /// Returns where a switch goes to come to a label of its body: past the declarations before it.
@@ -403,6 +429,7 @@ impl<'a> Lower<'a> {
             // The value may be a structure among its variables, which therefore end with the block
             // around it.
             Ok(v) if v.ty.scalar().is_none() && v.ty != Ty::Void => {
+                self.clean_up(self.current.blocks.len().saturating_sub(1));
                 self.scopes.pop();
                 let inner = self.current.blocks.pop().unwrap_or_default();
                 if let Some(outer) = self.current.blocks.last_mut() {

@@ -3,8 +3,7 @@
 //! Locks and their like are written with the atomic sections of the goto program, on the first
 //! bytes of their objects: 0 is what a static initialiser leaves there.
 
-use lang_c::ast::*;
-use lang_c::span::Span;
+use crate::syntax::ast::*;
 
 use super::builtins::Args;
 use super::{Lower, Result, Symbol, Value, unsupported, wrong};
@@ -31,7 +30,7 @@ impl<'a> Lower<'a> {
     pub(super) fn address_of(&mut self, name: &str, args: Args<'a>, i: usize, span: Span) -> Result<Value> {
         let v = self.arg(args, i, span)?;
         Ok(match self.lookup(name) {
-            Some(Symbol::Typedef(ty)) => Value { ty: Ty::ptr(ty.clone()), ..v },
+            Some(Symbol::Typedef(ty, _)) => Value { ty: Ty::ptr(ty.clone()), ..v },
             _ => v,
         })
     }

@@ -4,9 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
-use lang_c::visit::{self, Visit};
+use crate::syntax::ast::*;
+use crate::syntax::visit::{self, Visit};
 
 use super::{callee, edit, line, named, written};
 use crate::library::special::{Meaning, names};
@@ -78,12 +77,18 @@ pub(super) fn mutants(
 fn of_parameter(condition: &Node<Expression>, parameters: &[&str]) -> Option<usize> {
     struct Names<'a>(Vec<&'a str>);
     impl<'a> Visit<'a> for Names<'a> {
-        fn visit_identifier(&mut self, identifier: &'a Identifier, _: &'a Span) {
-            self.0.push(&identifier.name);
+        fn expression(&mut self, e: &'a Node<Expression>) {
+            match &e.node {
+                Expression::Identifier(n) => self.0.push(&n.node.name),
+                // The name of a member is a name, too.
+                Expression::Member(m) => self.0.push(&m.node.identifier.node.name),
+                _ => {}
+            }
+            visit::expression(self, e);
         }
     }
     let mut names = Names(Vec::new());
-    names.visit_expression(&condition.node, &condition.span);
+    names.expression(condition);
     let (first, rest) = names.0.split_first()?;
     let position = parameters.iter().position(|p| p == first)?;
     rest.iter().all(|n| n == first).then_some(position)
@@ -118,7 +123,7 @@ fn guards<'a>(
     labels: &HashSet<&str>,
 ) -> Seen<'a> {
     let mut walk = Walk { errors, asserts, labels, guard: None, label: None, seen: Seen::default() };
-    walk.visit_statement(&body.node, &body.span);
+    walk.statement(body);
     walk.seen
 }
 
@@ -143,42 +148,36 @@ impl<'a> Walk<'a, '_> {
 }
 
 impl<'a> Visit<'a> for Walk<'a, '_> {
-    fn visit_call_expression(&mut self, c: &'a CallExpression, span: &'a Span) {
-        visit::visit_call_expression(self, c, span);
-        let Some(name) = callee(c) else { return };
-        if self.errors.contains(name) {
-            self.error();
-        } else if let Some(argument) = self.asserts.get(name).and_then(|&n| c.arguments.get(n)) {
-            self.seen.guards.push(argument);
+    fn expression(&mut self, e: &'a Node<Expression>) {
+        match &e.node {
+            Expression::Call(c) => {
+                visit::expression(self, e);
+                let Some(name) = callee(&c.node) else { return };
+                if self.errors.contains(name) {
+                    self.error();
+                } else if let Some(argument) = self.asserts.get(name).and_then(|&n| c.node.arguments.get(n)) {
+                    self.seen.guards.push(argument);
+                }
+            }
+            Expression::Conditional(c) => {
+                self.expression(&c.node.condition);
+                self.under(&c.node.condition, |s| {
+                    c.node.then_expression.iter().for_each(|e| s.expression(e));
+                    s.expression(&c.node.else_expression);
+                });
+            }
+            Expression::BinaryOperator(b)
+                if matches!(b.node.operator.node, BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr) =>
+            {
+                self.expression(&b.node.lhs);
+                self.under(&b.node.lhs, |s| s.expression(&b.node.rhs));
+            }
+            _ => visit::expression(self, e),
         }
     }
 
-    fn visit_if_statement(&mut self, i: &'a IfStatement, _: &'a Span) {
-        self.visit_expression(&i.condition.node, &i.condition.span);
-        self.under(&i.condition, |s| {
-            s.visit_statement(&i.then_statement.node, &i.then_statement.span);
-            i.else_statement.iter().for_each(|e| s.visit_statement(&e.node, &e.span));
-        });
-    }
-
-    fn visit_conditional_expression(&mut self, c: &'a ConditionalExpression, _: &'a Span) {
-        self.visit_expression(&c.condition.node, &c.condition.span);
-        self.under(&c.condition, |s| {
-            s.visit_expression(&c.then_expression.node, &c.then_expression.span);
-            s.visit_expression(&c.else_expression.node, &c.else_expression.span);
-        });
-    }
-
-    fn visit_binary_operator_expression(&mut self, b: &'a BinaryOperatorExpression, span: &'a Span) {
-        if !matches!(b.operator.node, BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr) {
-            return visit::visit_binary_operator_expression(self, b, span);
-        }
-        self.visit_expression(&b.lhs.node, &b.lhs.span);
-        self.under(&b.lhs, |s| s.visit_expression(&b.rhs.node, &b.rhs.span));
-    }
-
-    fn visit_label(&mut self, label: &'a Label, _: &'a Span) {
-        if let Label::Identifier(n) = label {
+    fn label(&mut self, label: &'a Node<Label>) {
+        if let Label::Identifier(n) = &label.node {
             self.label = Some(&n.node.name);
             // A label that must not be reached.
             if self.guard.is_some() && self.labels.contains(n.node.name.as_str()) {
@@ -187,23 +186,37 @@ impl<'a> Visit<'a> for Walk<'a, '_> {
         }
     }
 
-    fn visit_block_item(&mut self, item: &'a BlockItem, span: &'a Span) {
-        visit::visit_block_item(self, item, span);
-        // The reader puts an empty statement after a label.
-        if !matches!(item, BlockItem::Statement(Node { node: Statement::Labeled(_), .. })) {
+    fn block_item(&mut self, item: &'a Node<BlockItem>) {
+        visit::block_item(self, item);
+        // A declaration or a closing brace may follow a label.
+        if !is_label(&item.node) {
             self.label = None;
         }
     }
 
-    fn visit_statement(&mut self, s: &'a Statement, span: &'a Span) {
-        if let Statement::Goto(n) = s {
-            self.seen.jumps.insert(&n.node.name);
-            if self.labels.contains(n.node.name.as_str()) {
-                self.label = None;
-                self.error();
+    fn statement(&mut self, s: &'a Node<Statement>) {
+        match &s.node {
+            Statement::Goto(n) => {
+                self.seen.jumps.insert(&n.node.name);
+                if self.labels.contains(n.node.name.as_str()) {
+                    self.label = None;
+                    self.error();
+                }
             }
-            return;
+            Statement::If(i) => {
+                self.expression(&i.node.condition);
+                self.under(&i.node.condition, |s| {
+                    s.statement(&i.node.then_statement);
+                    i.node.else_statement.iter().for_each(|e| s.statement(e));
+                });
+            }
+            _ => visit::statement(self, s),
         }
-        visit::visit_statement(self, s, span);
     }
+}
+
+/// Returns whether an item of a block is a label before nothing but an empty statement.
+fn is_label(item: &BlockItem) -> bool {
+    let BlockItem::Statement(Node { node: Statement::Labeled(l), .. }) = item else { return false };
+    matches!(l.node.statement.node, Statement::Expression(None))
 }

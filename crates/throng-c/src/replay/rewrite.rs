@@ -8,8 +8,7 @@ mod calls;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lang_c::ast::*;
-use lang_c::span::{Node, Span};
+use crate::syntax::ast::*;
 
 use crate::library::special::{ASYNC_LABEL, Meaning, special};
 use throng_goto::program::{Instr, Program, is_private};
@@ -148,7 +147,7 @@ impl<'a> Rewriter<'a> {
                     let names = d.node.declarators.iter().filter_map(|i| name_of(&i.node.declarator.node));
                     declared.extend(names.map(str::to_string));
                 }
-                ExternalDeclaration::StaticAssert(_) => {}
+                _ => {}
             }
         }
         let mut opened: HashMap<(usize, usize), usize> = HashMap::new();
@@ -166,8 +165,8 @@ impl<'a> Rewriter<'a> {
         Rewriter { text, sites, question, defined, declared, copies, opened, fresh: 0, inputs }
     }
 
-    /// Returns the whole text, rewritten, from an offset on.
-    pub(super) fn unit(&mut self, unit: &TranslationUnit, from: usize) -> String {
+    /// Returns the whole text, rewritten.
+    pub(super) fn unit(&mut self, unit: &TranslationUnit) -> String {
         let mut edits = Vec::new();
         for item in &unit.0 {
             if let ExternalDeclaration::FunctionDefinition(f) = &item.node {
@@ -193,7 +192,7 @@ impl<'a> Rewriter<'a> {
                 }
             }
         }
-        self.splice(from, self.text.len(), edits)
+        self.splice(0, self.text.len(), edits)
     }
 
     fn splice(&self, from: usize, to: usize, mut edits: Edits) -> String {
@@ -227,7 +226,7 @@ impl<'a> Rewriter<'a> {
             Statement::Compound(items) => items.iter().for_each(|i| match &i.node {
                 BlockItem::Declaration(d) => self.declaration(d, edits),
                 BlockItem::Statement(s) => self.statement(s, edits),
-                BlockItem::StaticAssert(_) => {}
+                _ => {}
             }),
             Statement::Expression(Some(e)) => self.expression(e, edits),
             Statement::If(i) => {
@@ -263,9 +262,11 @@ impl<'a> Rewriter<'a> {
                 }
                 None => self.expression(e, edits),
             },
+            Statement::Attributed(_, inner) => self.statement(inner, edits),
             Statement::Expression(None)
             | Statement::Return(None)
             | Statement::Goto(_)
+            | Statement::GotoAddress(_)
             | Statement::Continue
             | Statement::Break
             | Statement::Asm(_) => {}
@@ -341,7 +342,9 @@ impl<'a> Rewriter<'a> {
 
     fn initial_values(&mut self, d: &Node<Declaration>, edits: &mut Edits) {
         let specifiers = &d.node.specifiers;
-        let fixed = specifiers.iter().any(|s| matches!(&s.node, DeclarationSpecifier::StorageClass(c) if c.node == StorageClassSpecifier::Static));
+        let fixed = specifiers
+            .iter()
+            .any(|s| matches!(s.node, DeclarationSpecifier::StorageClass(StorageClassSpecifier::Static)));
         let (site, _, writes, _) = self.kinds(d.span);
         let parts = self.copied_parts(d.span);
         for i in d.node.declarators.iter().filter(|_| !fixed) {
@@ -375,7 +378,7 @@ impl<'a> Rewriter<'a> {
             return;
         };
         let DerivedDeclarator::Array(array) = &last.node else { return };
-        if let (ArraySize::VariableExpression(size), true) = (&array.node.size, allocates) {
+        if let (ArraySize::Expression(size), true) = (&array.size, allocates) {
             let (stars, size) = ("*".repeat(pointers.len() + 1), self.value(size));
             let with = format!("{stars}{name} = __throng_malloc({site}, ({size}) * sizeof *{name})");
             edits.push((declarator.span.start, declarator.span.end, with));
@@ -484,8 +487,7 @@ impl<'a> Rewriter<'a> {
             _ => {
                 let both = self.is_seen(&b.lhs) && self.is_seen(&b.rhs);
                 let (l, r) = (self.value(&b.lhs), self.value(&b.rhs));
-                let op = self.text[b.lhs.span.end..b.rhs.span.start].to_string();
-                let op = op.trim().trim_matches(['(', ')']).trim();
+                let op = self.raw(b.operator.span);
                 let checked = self.question.overflow && ARITHMETIC.contains(&op);
                 if !both && !checked {
                     return self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)]);
@@ -541,15 +543,11 @@ impl<'a> Rewriter<'a> {
     fn conditional(&mut self, span: Span, c: &ConditionalExpression) -> String {
         let condition = self.value(&c.condition);
         let otherwise = self.value(&c.else_expression);
-        if self.raw(c.then_expression.span) == crate::preprocess::SAME {
+        let Some(second) = &c.then_expression else {
             return format!("(({condition}) ?: ({otherwise}))");
-        }
-        let then = self.value(&c.then_expression);
-        let parts = [
-            (c.condition.span, condition),
-            (c.then_expression.span, then),
-            (c.else_expression.span, otherwise),
-        ];
+        };
+        let then = self.value(second);
+        let parts = [(c.condition.span, condition), (second.span, then), (c.else_expression.span, otherwise)];
         self.around(span, &parts)
     }
 
@@ -575,7 +573,7 @@ impl<'a> Rewriter<'a> {
     fn place(&mut self, e: &Node<Expression>) -> String {
         match &e.node {
             Expression::Member(m) => {
-                let inner = match m.node.operator.node {
+                let inner = match m.node.operator {
                     MemberOperator::Direct => self.place(&m.node.expression),
                     MemberOperator::Indirect => self.value(&m.node.expression),
                 };
@@ -627,12 +625,12 @@ impl<'a> Rewriter<'a> {
         match &e.node {
             Expression::Conditional(c) => {
                 let condition = self.value(&c.node.condition);
-                let then = self.structure(&c.node.then_expression)?;
+                let then = self.structure(c.node.then_expression.as_ref()?)?;
                 let otherwise = self.structure(&c.node.else_expression)?;
                 Some(format!("*(({condition}) ? &({then}) : &({otherwise}))"))
             }
             Expression::Identifier(_) | Expression::CompoundLiteral(_) => Some(self.place(e)),
-            Expression::Member(m) => match m.node.operator.node {
+            Expression::Member(m) => match m.node.operator {
                 MemberOperator::Indirect => Some(self.place(e)),
                 MemberOperator::Direct => self.structure(&m.node.expression).map(|_| self.place(e)),
             },

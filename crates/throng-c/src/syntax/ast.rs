@@ -655,7 +655,9 @@ pub struct FunctionDefinition {
 /// One attribute, of GNU C or of C23.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Attribute {
-    /// Its name without underscores around it and without its scope.
+    /// Its name without underscores around it and without the scopes `gnu` and `clang`. With another
+    /// scope it is `scope::name`; one that C23 does not have without a scope is `[[name]]`, since
+    /// compilers pass over it.
     pub name: Node<String>,
     /// Its arguments, as far as they are expressions; a type is left out.
     pub arguments: Vec<Node<Expression>>,

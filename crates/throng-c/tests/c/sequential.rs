@@ -127,9 +127,7 @@ fn each_attribute_has_no_effect_or_is_refused() {
     for spelling in constructs::ATTRIBUTES_WITHOUT_EFFECT.iter().flat_map(|a| spellings(a)) {
         assert_eq!(returns(&program(&spelling), "test", 3), Ok(true), "{spelling}");
     }
-    let refused =
-        [constructs::ATTRIBUTES_REFUSED_ON_USE, constructs::ATTRIBUTES_REFUSED_AT_ONCE, &["never_heard_of"]];
-    for name in refused.into_iter().flatten() {
+    for name in [constructs::ATTRIBUTES_REFUSED, &["never_heard_of"]].into_iter().flatten() {
         for spelling in spellings(name) {
             let on_function = format!(
                 "static int x = 3; {spelling} static int f(void) {{ return x; }} long test(void) {{ return f(); }}"
@@ -140,10 +138,17 @@ fn each_attribute_has_no_effect_or_is_refused() {
                 assert!(why.contains(&format!("the attribute `{name}`")), "{text}: {why}");
             }
         }
-    }
-    for name in constructs::ATTRIBUTES_REFUSED_ON_USE {
         let unused = format!("__attribute__(({name})) extern int y; {}", program(""));
         assert_eq!(returns(&unused, "test", 3), Ok(true), "{name}, which is not used");
+    }
+    // What is understood in other places.
+    for (name, places) in constructs::ATTRIBUTES_UNDERSTOOD {
+        let text =
+            format!("long test(void) {{ int x = 3; int *__attribute__(({name})) p = &x; return *p; }}");
+        match returns(&text, "test", 3) {
+            Ok(done) => assert!(done && places.contains(&constructs::On::Other), "{name}"),
+            Err(why) => assert!(why.contains(&format!("the attribute `{name}`")), "{name}: {why}"),
+        }
     }
 }
 
@@ -153,15 +158,42 @@ fn each_pragma_and_word_has_no_effect_or_is_refused() {
         let text = format!("\n#pragma {pragma}\nlong test(void) {{ return 3; }}");
         assert_eq!(returns(&text, "test", 3), Ok(true), "{pragma}");
     }
-    for (word, _) in constructs::REFUSED_TYPES {
-        // Some are a type only together with another word.
-        let rest = if constructs::REFUSED_TYPES.contains(&(word, " ")) { "int" } else { "" };
-        let text = format!("static {word} {rest} x; long test(void) {{ return sizeof x; }}");
+    for (word, name) in REFUSED_TYPES {
+        let text = format!("static {word} x; long test(void) {{ return sizeof x; }}");
         let why = returns(&text, "test", 0).expect_err(word);
-        assert!(why.contains(&format!("`{word}`")), "{word}: {why}");
+        assert!(why.contains(&format!("`{name}`")), "{word}: {why}");
     }
-    for word in constructs::REFUSED_WORDS {
-        let why = returns(&format!("long test(void) {{ {word} return 1; }}"), "test", 0).expect_err(word);
-        assert!(why.contains(&format!("`{word}`")), "{word}: {why}");
+    for (text, word) in REFUSED_EXPRESSIONS {
+        let text = format!("static int x; long test(void) {{ return sizeof({text}); }}");
+        let why = returns(&text, "test", 0).expect_err(word);
+        assert!(why.contains(word), "{text}: {why}");
     }
 }
+
+/// Types that compilers have and that are not modelled.
+const REFUSED_TYPES: &[(&str, &str)] = &[
+    ("__int128", "__int128"),
+    ("unsigned __int128", "__int128"),
+    ("__uint128_t", "__int128"),
+    ("_Complex double", "_Complex"),
+    ("__complex__ float", "_Complex"),
+    ("_Float16", "_Float16"),
+    ("__bf16", "__bf16"),
+    ("__ibm128", "__ibm128"),
+    ("_Decimal32", "_Decimal32"),
+    ("_Decimal64", "_Decimal64"),
+    ("_Decimal128", "_Decimal128"),
+    ("_BitInt(7)", "_BitInt"),
+    ("__seg_fs int", "__seg_fs"),
+    ("int __seg_gs *", "__seg_gs"),
+];
+
+/// Expressions that compilers have and that are not modelled.
+const REFUSED_EXPRESSIONS: &[(&str, &str)] = &[
+    ("__real__ x", "`__real__`"),
+    ("__imag__ x", "`__imag__`"),
+    ("__builtin_convertvector(x, int)", "`__builtin_convertvector`"),
+    ("1.5i", "imaginary"),
+    ("2.5df", "suffix `df`"),
+    ("3wb", "`_BitInt`"),
+];

@@ -1,7 +1,6 @@
 //! Calls, with what stands for functions that have a meaning of their own.
 
-use lang_c::ast::*;
-use lang_c::span::Node;
+use crate::syntax::ast::*;
 
 use super::Rewriter;
 use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, is_atomic_function, special};
