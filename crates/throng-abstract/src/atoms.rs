@@ -71,7 +71,11 @@ fn inner(e: &Expr, types: &dyn Fn(u32) -> Int, add: &mut impl FnMut(Expr)) {
             inner(a, types, add);
             inner(b, types, add);
         }
-        Expr::Cast(e, _) => inner(e, types, add),
-        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => {}
+        Expr::Cast(e, _) | Expr::Convert(e, _) => inner(e, types, add),
+        Expr::Float(_, a, b, _) => {
+            inner(a, types, add);
+            inner(b, types, add);
+        }
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {}
     }
 }

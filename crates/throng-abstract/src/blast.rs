@@ -3,7 +3,7 @@
 
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use throng_goto::program::{BinOp, Expr, Int, Undefined};
+use throng_goto::program::{BinOp, Expr, Int, Leaf, Undefined};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -107,7 +107,10 @@ impl<'a> Encoder<'a> {
                 let (a, b) = (self.value(a), self.value(b));
                 self.binary(*op, &a, &b, *at)
             }
-            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => self.variable(u32::MAX),
+            // Any value, and another one each time.
+            Expr::Float(op, .., at) => return self.any(op.result(*at)),
+            Expr::Convert(_, conversion) => return self.any(conversion.result()),
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => self.variable(u32::MAX),
         };
         self.known.insert(e.clone(), v.clone());
         v
@@ -117,11 +120,14 @@ impl<'a> Encoder<'a> {
         if let Some(v) = self.variables.get(&id) {
             return v.clone();
         }
-        let ty = (self.types)(id);
-        let bits = if ty.truth { 1 } else { usize::from(ty.size) * 8 };
-        let v = Value { bits: (0..bits).map(|_| self.sat.fresh()).collect(), signed: ty.signed && !ty.truth };
+        let v = self.any((self.types)(id));
         self.variables.insert(id, v.clone());
         v
+    }
+
+    fn any(&mut self, ty: Int) -> Value {
+        let bits = if ty.truth { 1 } else { usize::from(ty.size) * 8 };
+        Value { bits: (0..bits).map(|_| self.sat.fresh()).collect(), signed: ty.signed && !ty.truth }
     }
 
     fn cast(&mut self, v: Value, to: Int) -> Value {
@@ -397,13 +403,17 @@ impl<'a> Encoder<'a> {
 /// Returns the value of an expression over these variables; `None` where C leaves it open or a
 /// variable is not known.
 pub fn eval(e: &Expr, values: &FxHashMap<u32, i64>) -> Option<i64> {
-    let leaf = |id: Option<u32>| id.and_then(|id| values.get(&id).copied()).ok_or(Undefined);
+    let leaf = |of: Leaf| match of {
+        Leaf::Register(id) => values.get(&id).copied().ok_or(Undefined::Operator),
+        Leaf::SelfId | Leaf::Local(_) => Err(Undefined::Operator),
+    };
     e.value(&leaf, &|| ()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throng_goto::program::{Conversion, FloatOp, INT, Width};
 
     /// Every operator at every type, on random operands: the circuit and the evaluator agree.
     #[test]
@@ -451,5 +461,23 @@ mod tests {
                 "{e:?} of {a}:{ta:?} and {b}:{tb:?} is only {expected}"
             );
         }
+    }
+
+    /// Floating-point numbers may have any value of their type, each time another one.
+    #[test]
+    fn a_computation_with_numbers_may_have_any_value() {
+        let (x, at) = (Expr::Reg(0), Width::Double);
+        let sum = Expr::Float(FloatOp::Add, Box::new(x.clone()), Box::new(x.clone()), at);
+        let byte = Expr::Convert(Box::new(x), Conversion::ToInt(at, Int::new(1, false)));
+        let types = |_| Width::Double.bits();
+        let mut encoder = Encoder::new(&Limits::none(), &types);
+        let mut is = |e: &Expr, v| {
+            encoder.truth(&Expr::Bin(BinOp::Eq, Box::new(e.clone()), Box::new(Expr::Const(v)), INT))
+        };
+        let (one, two) = (is(&sum, 1), is(&sum, 2));
+        let (inside, outside) = (is(&byte, 255), is(&byte, 256));
+        assert_eq!(encoder.solve(&[one, two]), Ok(true));
+        assert_eq!(encoder.solve(&[inside]), Ok(true));
+        assert_eq!(encoder.solve(&[outside]), Ok(false));
     }
 }

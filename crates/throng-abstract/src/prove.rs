@@ -548,4 +548,6 @@ pub fn is_violation(graph: &Graph, moves: &[Move]) -> bool {
 }
 
 #[cfg(test)]
+mod floating;
+#[cfg(test)]
 mod tests;

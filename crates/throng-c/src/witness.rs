@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::Loaded;
 pub use sha256::sha256;
-use throng_goto::program::{Program, Reg, Start, Violation};
+use throng_goto::program::{Point, Program, Reg, Start, Violation};
 use throng_goto::run::Run;
 use throng_goto::step::{After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step};
 
@@ -58,29 +58,28 @@ pub enum Passing {
 /// segment.
 pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
     let program = &*loaded.query.program;
-    let mut templates: Vec<usize> = run.first.clone();
     let mut found: Vec<(Waypoint, bool)> = Vec::new();
     // For each thread, the waypoint of the input that a register holds.
     let mut held: HashMap<(usize, Reg), usize> = HashMap::new();
     for (i, outcome) in &run.moves {
-        let t = templates[*i];
         let mut passed = None;
         for event in &outcome.events {
             match event {
-                Event::Visible(pc) if program.origin(t, *pc as usize).file.is_none() => {
-                    let here = waypoint(program, *i, t, *pc, Passing::Comes);
+                Event::Visible(at) if program.origin_at(*at).file.is_none() => {
+                    let here = waypoint(program, *i, *at, Passing::Comes);
                     let last = found.iter().rev().find(|w| w.1 && w.0.kind == Passing::Comes);
                     if last.is_none_or(|last| last.0 != here) {
                         passed = Some(found.len());
                         found.push((here, true));
                     }
                 }
-                Event::Opened(pc, r) => {
-                    let origin = program.origin(t, *pc as usize);
+                Event::Opened(at, r) => {
+                    let origin = program.origin_at(*at);
                     let text = &loaded.text.text[origin.span.0..origin.span.1];
-                    if program.templates[t].names[*r as usize].is_none() && text.contains("nondet") {
+                    let names = &program.templates[at.template as usize].names;
+                    if names[*r as usize].is_none() && text.contains("nondet") {
                         held.insert((*i, *r), found.len());
-                        found.push((waypoint(program, *i, t, *pc, Passing::Receives(0)), false));
+                        found.push((waypoint(program, *i, *at, Passing::Receives(0)), false));
                     }
                 }
                 Event::Copied(from, to) => {
@@ -96,27 +95,24 @@ pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
                 _ => {}
             }
         }
-        templates.extend(outcome.started.iter().map(|t| t.template as usize));
         if let After::Failed(..) = outcome.after {
             // It is the target that says this.
             if let Some(passed) = passed {
                 found[passed].1 = false;
             }
-            found.push((waypoint(program, *i, t, outcome.last, Passing::Target), true));
+            found.push((waypoint(program, *i, outcome.last, Passing::Target), true));
         }
     }
     let mut segments: Vec<Vec<Waypoint>> = found.into_iter().filter(|w| w.1).map(|w| vec![w.0]).collect();
     if !run.racing.is_empty() {
         let racing = run.racing.iter();
-        segments.push(
-            racing.map(|r| waypoint(program, r.thread, r.template, r.touch.at, Passing::Target)).collect(),
-        );
+        segments.push(racing.map(|r| waypoint(program, r.thread, r.touch.at, Passing::Target)).collect());
     }
     segments
 }
 
-fn waypoint(program: &Program, thread: usize, template: usize, pc: u32, kind: Passing) -> Waypoint {
-    let origin = program.origin(template, pc as usize);
+fn waypoint(program: &Program, thread: usize, at: Point, kind: Passing) -> Waypoint {
+    let origin = program.origin_at(at);
     let function = origin.function.rsplit(" > ").next().unwrap_or_default().to_string();
     Waypoint { kind, thread, line: origin.line, function }
 }
@@ -314,16 +310,16 @@ pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
             return None;
         }
         let Some(&segment) = steps.get(at) else { continue };
-        let outcomes = |i: usize| -> Vec<(usize, Outcome)> {
+        let outcomes = |i: usize| -> Vec<Outcome> {
             let Some(Some(t)) = threads.get(i) else { return Vec::new() };
-            step(program, &memory, t).outcomes.into_iter().map(|o| (t.template as usize, o)).collect()
+            step(program, &memory, t).outcomes
         };
-        let line = |template: usize, pc: u32| program.origin(template, pc as usize).line;
+        let line = |at: Point| program.origin_at(at).line;
         if let [a, b] = &segment[..] {
             // Both are about to make their accesses.
             let touches = |w: &Waypoint| -> Vec<Touch> {
                 let of = outcomes(w.thread).into_iter();
-                of.flat_map(|(t, o)| o.touches.into_iter().filter(move |x| line(t, x.at) == w.line)).collect()
+                of.flat_map(|o| o.touches.into_iter().filter(move |x| line(x.at) == w.line)).collect()
             };
             if touches(a).iter().any(|x| touches(b).iter().any(|y| x.races(y))) {
                 return Some(true);
@@ -331,7 +327,7 @@ pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
             continue;
         }
         let [w] = &segment[..] else { continue };
-        for (template, o) in outcomes(w.thread) {
+        for o in outcomes(w.thread) {
             let chosen = o.events.iter().all(|e| match e {
                 Event::Chosen(_, v) => inputs.is_empty() || inputs.contains(&(w.thread, *v)),
                 _ => true,
@@ -339,12 +335,12 @@ pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
             if let (Passing::Target, After::Failed(what, _)) = (&w.kind, &o.after)
                 && chosen
                 && *what != Violation::Race
-                && line(template, o.last) == w.line
+                && line(o.last) == w.line
             {
                 return Some(true);
             }
             let After::Runs(after) = o.after else { continue };
-            let by = program.origin(template, o.at as usize);
+            let by = program.origin_at(o.at);
             // Steps in other files have no waypoints; several steps of a line have one.
             let stays = by.file.is_some() || by.line == w.line;
             let passes = w.kind == Passing::Comes && by.file.is_none() && by.line == w.line;

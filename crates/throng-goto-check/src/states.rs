@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use throng_check::certify::Fault;
 use throng_check::rules::{Flaw, check_each};
-use throng_goto::program::{Program, Violation};
+use throng_goto::program::{Point, Program, Violation};
 use throng_goto::step::{DEAD, Memory, OPEN, Slot, Thread, Touch, initial_memory};
 use throng_goto::{Concrete, Query};
 use throng_model::assumption::Assumption;
@@ -27,7 +27,7 @@ use crate::abstraction::certificate::identity;
 
 /// What a document calls itself.
 pub const FORMAT: &str = "throng-c-states";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The most members of a set that are written.
 const MOST: usize = 2_000_000;
@@ -92,7 +92,8 @@ struct StatedTouch {
     size: u32,
     writes: bool,
     atomic: bool,
-    at: u32,
+    /// The template and the place of the instruction.
+    at: (u32, u32),
 }
 
 /// A thread.
@@ -260,7 +261,7 @@ impl Tables<'_> {
         };
         let touch = |t: &Touch| {
             let &Touch { address, size, writes, atomic, at } = t;
-            StatedTouch { address, size, writes, atomic, at }
+            StatedTouch { address, size, writes, atomic, at: (at.template, at.pc) }
         };
         self.memories.push(StatedMemory {
             fixed: changes(&self.initial.fixed, &memory.fixed),
@@ -512,8 +513,8 @@ impl StatedMemory {
             }
         };
         let about = self.about.as_ref().map(|t| {
-            let &StatedTouch { address, size, writes, atomic, at } = t;
-            Touch { address, size, writes, atomic, at }
+            let &StatedTouch { address, size, writes, atomic, at: (template, pc) } = t;
+            Touch { address, size, writes, atomic, at: Point { template, pc } }
         });
         let fits = |t: &Touch| t.address.checked_add(t.size.into()).is_some();
         if !about.iter().all(fits) || self.allocated.len() > MOST_SLOTS {

@@ -46,14 +46,12 @@ pub fn doubts(model: &Concrete, trace: &Trace) -> BTreeSet<Doubt> {
 }
 
 fn of_run(program: &Program, run: &Run) -> BTreeSet<Doubt> {
-    let mut templates = run.first.clone();
     let mut doubts = Doubts { program, open: HashMap::new(), found: BTreeSet::new() };
     for (thread, outcome) in &run.moves {
-        doubts.step(*thread, templates[*thread], &outcome.events);
-        templates.extend(outcome.started.iter().map(|t| t.template as usize));
+        doubts.step(*thread, &outcome.events);
     }
     for racing in &run.racing {
-        doubts.step(racing.thread, racing.template, &racing.events);
+        doubts.step(racing.thread, &racing.events);
     }
     doubts.found
 }
@@ -66,11 +64,12 @@ struct Doubts<'p> {
 }
 
 impl Doubts<'_> {
-    fn step(&mut self, thread: usize, template: usize, events: &[Event]) {
+    fn step(&mut self, thread: usize, events: &[Event]) {
         for event in events {
             match *event {
-                Event::Opened(pc, r) => {
-                    let doubt = self.program.templates[template].doubt(pc as usize).cloned();
+                Event::Opened(at, r) => {
+                    let template = &self.program.templates[at.template as usize];
+                    let doubt = template.doubt(at.pc as usize).cloned();
                     self.hold((thread, r), doubt);
                 }
                 Event::Copied(from, to) => {

@@ -11,6 +11,7 @@
 
 pub mod dot;
 pub mod doubt;
+pub mod floating;
 pub mod interpreter;
 pub mod model;
 pub mod program;

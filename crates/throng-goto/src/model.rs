@@ -10,7 +10,9 @@ use throng_model::{
     Step, Traits, Transfers,
 };
 
-use crate::program::{DANGLING, Instr, Int, Origin, PTR, Program, Start, Violation, object_of, offset_of};
+use crate::program::{
+    DANGLING, Instr, Int, Origin, PTR, Point, Program, Start, Violation, object_of, offset_of,
+};
 use crate::step::{
     After, DEAD, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, initial_memory, register, start, step,
     step_in_detail,
@@ -193,13 +195,13 @@ impl Concrete {
         }
     }
 
-    fn edge(&self, template: u32, pc: u32) -> Edge {
-        Edge(self.bases[template as usize] + pc)
+    fn edge(&self, at: Point) -> Edge {
+        Edge(self.bases[at.template as usize] + at.pc)
     }
 
-    fn at(&self, edge: Edge) -> (usize, usize) {
+    fn at(&self, edge: Edge) -> Point {
         let template = self.bases.partition_point(|&b| b <= edge.0).saturating_sub(1);
-        (template, (edge.0 - self.bases[template]) as usize)
+        Point { template: template as u32, pc: edge.0 - self.bases[template] }
     }
 }
 
@@ -254,7 +256,7 @@ impl Model for Concrete {
             put: Bag::new(),
             spawn: Bag::new(),
             others: Bystanders::Stay,
-            edge: self.edge(thread.template, thread.pc),
+            edge: self.edge(thread.point()),
             choice: 0,
         };
         let outcomes = self.steps(&state.0, &thread);
@@ -262,7 +264,7 @@ impl Model for Concrete {
             // Another thread is about to access memory: is this one about to do that, too?
             let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| t.races(about));
             if let Some(touch) = found {
-                let edge = self.edge(thread.template, touch.at);
+                let edge = self.edge(touch.at);
                 out.push(Step { to: self.violation(Violation::Race), put: Bag::one(l), edge, ..plain });
             }
             return self.complete();
@@ -280,7 +282,7 @@ impl Model for Concrete {
                 to,
                 put: outcome.thread.map(|t| Bag::one(self.local(t))).unwrap_or_default(),
                 spawn: outcome.started.into_iter().map(|t| self.local(t)).collect(),
-                edge: self.edge(thread.template, at),
+                edge: self.edge(at),
                 choice: choice as u64,
                 ..plain.clone()
             });
@@ -291,7 +293,7 @@ impl Model for Concrete {
             let mut stopped = Thread::clone(&thread);
             (stopped.stopped, stopped.registers) = (true, Vec::new());
             let put = Bag::one(self.local(stopped));
-            out.push(Step { to, put, edge: self.edge(thread.template, write.at), ..plain.clone() });
+            out.push(Step { to, put, edge: self.edge(write.at), ..plain.clone() });
         }
         self.complete()
     }
@@ -388,7 +390,7 @@ impl Describe for Concrete {
 
     fn place(&self, l: Local) -> Option<Place> {
         let thread = thing(&self.threads, l.0)?;
-        Some(place(self.program.origin(thread.template as usize, thread.pc as usize)))
+        Some(place(self.program.origin_at(thread.point())))
     }
 
     fn accesses(&self, step: &Step) -> Vec<Accessed> {
@@ -412,8 +414,7 @@ impl Describe for Concrete {
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
-        let (template, pc) = self.at(edge);
-        place(self.program.origin(template, pc))
+        place(self.program.origin_at(self.at(edge)))
     }
 }
 

@@ -11,10 +11,14 @@ mod names;
 mod print;
 
 use std::collections::HashMap;
+use std::fmt;
 
 use analysis::{addresses, interesting, live, representatives};
 
+use crate::floating::{is_open_nan, truncates_open_nan};
+
 pub use crate::doubt::Doubt;
+pub use crate::floating::{Conversion, FloatOp, Width};
 pub use analysis::Holders;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
@@ -196,9 +200,26 @@ impl BinOp {
     }
 }
 
-/// C leaves the value of an expression open: division by zero, or a shift that is too far.
+/// Why the value of an expression is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Undefined;
+pub enum Undefined {
+    /// Division by zero, or a shift that is too far.
+    Operator,
+    /// A floating-point number becomes an integer that it does not fit into.
+    Conversion,
+    /// The bits of a NaN that was computed are used as an integer.
+    NotANumber,
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Undefined::Operator => "division by zero, or a shift that is too far",
+            Undefined::Conversion => "a floating-point number does not fit into the integer it becomes",
+            Undefined::NotANumber => "the bits of a NaN are used as an integer, and C does not say which",
+        })
+    }
+}
 
 /// A private computation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -213,6 +234,24 @@ pub enum Expr {
     Bin(BinOp, Box<Expr>, Box<Expr>, Int),
     /// The number of the running thread.
     SelfId,
+    /// The address of a variable in memory of the running function, by its number in
+    /// [`Template::locals`].
+    Local(u32),
+    /// An operator on floating-point numbers of a format.
+    Float(FloatOp, Box<Expr>, Box<Expr>, Width),
+    /// A conversion from or to a floating-point number.
+    Convert(Box<Expr>, Conversion),
+}
+
+/// What the value of an expression depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leaf {
+    /// A private variable.
+    Register(Reg),
+    /// The number of the running thread.
+    SelfId,
+    /// The address of a variable in memory of the running function.
+    Local(u32),
 }
 
 impl Expr {
@@ -221,7 +260,8 @@ impl Expr {
         match (&a, &b) {
             (Expr::Const(x), Expr::Const(y)) => {
                 let overflows = op != BinOp::Shl && op.overflows(*x, *y, at);
-                if let Some(v) = op.apply(*x, *y, at).filter(|_| !overflows) {
+                let exact = !overflows && !is_open_nan(*x) && !is_open_nan(*y);
+                if let Some(v) = op.apply(*x, *y, at).filter(|_| exact) {
                     return Expr::Const(v);
                 }
             }
@@ -236,8 +276,32 @@ impl Expr {
         match e {
             Expr::Const(v) => Expr::Const(to.wrap(v)),
             Expr::Bin(op, ..) if op.compares() => e,
+            Expr::Float(op, ..) if op.compares() => e,
             e => Expr::Cast(Box::new(e), to),
         }
+    }
+
+    /// An operator on floating-point numbers, computed at once where that is possible. A NaN
+    /// without exact bits is not a constant.
+    pub fn float(op: FloatOp, a: Expr, b: Expr, at: Width) -> Expr {
+        if let (Expr::Const(x), Expr::Const(y)) = (&a, &b) {
+            let v = op.apply(*x, *y, at);
+            if op.compares() || !is_open_nan(v) {
+                return Expr::Const(v);
+            }
+        }
+        Expr::Float(op, Box::new(a), Box::new(b), at)
+    }
+
+    /// A conversion from or to a floating-point number, computed at once where that is possible.
+    pub fn convert(e: Expr, conversion: Conversion) -> Expr {
+        if let Expr::Const(v) = e
+            && let Ok(v) = conversion.apply(v)
+            && !is_open_nan(v)
+        {
+            return Expr::Const(v);
+        }
+        Expr::Convert(Box::new(e), conversion)
     }
 
     /// Returns whether it is 0.
@@ -245,26 +309,37 @@ impl Expr {
         Expr::bin(BinOp::Eq, e, Expr::Const(0), Int::new(8, true))
     }
 
-    /// Returns the value, given those of registers and of the number of the thread (`None`). Calls
-    /// `overflow` for each signed operation that overflows. This and [`BinOp::apply`] are the only
-    /// definition of what operators do.
+    /// Returns the value, given those of the leaves. Calls `overflow` for each signed operation that overflows. This, [`BinOp::apply`],
+    /// [`FloatOp::apply`] and [`Conversion::apply`] are the only definition of what operators do.
     pub fn value<S: From<Undefined>>(
         &self,
-        leaf: &dyn Fn(Option<Reg>) -> Result<i64, S>,
+        leaf: &dyn Fn(Leaf) -> Result<i64, S>,
         overflow: &dyn Fn(),
     ) -> Result<i64, S> {
         Ok(match self {
             Expr::Const(v) => *v,
-            Expr::Reg(r) => leaf(Some(*r))?,
-            Expr::SelfId => leaf(None)?,
-            Expr::Cast(e, to) => to.wrap(e.value(leaf, overflow)?),
+            Expr::Reg(r) => leaf(Leaf::Register(*r))?,
+            Expr::SelfId => leaf(Leaf::SelfId)?,
+            Expr::Local(k) => leaf(Leaf::Local(*k))?,
+            Expr::Cast(e, to) => {
+                let v = e.value(leaf, overflow)?;
+                if truncates_open_nan(v, *to) {
+                    return Err(Undefined::NotANumber.into());
+                }
+                to.wrap(v)
+            }
             Expr::Bin(op, a, b, at) => {
                 let (a, b) = (a.value(leaf, overflow)?, b.value(leaf, overflow)?);
+                if is_open_nan(a) || is_open_nan(b) {
+                    return Err(Undefined::NotANumber.into());
+                }
                 if op.overflows(a, b, *at) {
                     overflow();
                 }
-                op.apply(a, b, *at).ok_or(Undefined)?
+                op.apply(a, b, *at).ok_or(Undefined::Operator)?
             }
+            Expr::Float(op, a, b, at) => op.apply(a.value(leaf, overflow)?, b.value(leaf, overflow)?, *at),
+            Expr::Convert(e, conversion) => conversion.apply(e.value(leaf, overflow)?)?,
         })
     }
 
@@ -272,12 +347,20 @@ impl Expr {
     pub fn registers(&self, f: &mut impl FnMut(Reg)) {
         match self {
             Expr::Reg(r) => f(*r),
-            Expr::Cast(e, _) => e.registers(f),
-            Expr::Bin(_, a, b, _) => {
+            Expr::Cast(e, _) | Expr::Convert(e, _) => e.registers(f),
+            Expr::Bin(_, a, b, _) | Expr::Float(_, a, b, _) => {
                 a.registers(f);
                 b.registers(f);
             }
-            Expr::Const(_) | Expr::SelfId => {}
+            Expr::Const(_) | Expr::SelfId | Expr::Local(_) => {}
+        }
+    }
+
+    /// The value, if it is a constant.
+    pub fn constant(&self) -> Option<i64> {
+        match self {
+            Expr::Const(v) => Some(*v),
+            _ => None,
         }
     }
 
@@ -285,12 +368,12 @@ impl Expr {
     pub fn constants(&self, f: &mut impl FnMut(i64)) {
         match self {
             Expr::Const(v) => f(*v),
-            Expr::Cast(e, _) => e.constants(f),
-            Expr::Bin(_, a, b, _) => {
+            Expr::Cast(e, _) | Expr::Convert(e, _) => e.constants(f),
+            Expr::Bin(_, a, b, _) | Expr::Float(_, a, b, _) => {
                 a.constants(f);
                 b.constants(f);
             }
-            Expr::Reg(_) | Expr::SelfId => {}
+            Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {}
         }
     }
 }
@@ -324,11 +407,11 @@ pub enum Instr {
     Alloc(Reg, Expr),
     /// Frees what was allocated.
     Free(Expr),
-    /// The lifetime of a local variable in memory begins: its address and size. It has no value
-    /// yet.
-    Begins(i64, u32),
+    /// The lifetime of a local variable in memory begins: its address, which is a constant or an
+    /// [`Expr::Local`], and its size. It has no value yet.
+    Begins(Expr, u32),
     /// The lifetimes of local variables in memory end: their addresses and sizes.
-    Ends(Vec<(i64, u32)>),
+    Ends(Vec<(Expr, u32)>),
     /// Addresses are used in a way that C defines only sometimes.
     Pointer(PointerUse),
     /// A property is violated.
@@ -343,6 +426,29 @@ pub enum Instr {
     Halt,
     /// The thread ends with this result.
     End(Expr),
+    /// Calls the function with the code of a template. The arguments become its first registers,
+    /// converted to their types; the register receives the result.
+    Call {
+        /// The template.
+        function: usize,
+        /// One for each of its parameters.
+        arguments: Vec<Expr>,
+        /// Where the result goes, if it is used.
+        result: Option<Reg>,
+    },
+    /// Calls the function that a pointer points to, which has to take as many arguments of these
+    /// sizes.
+    CallPointer {
+        /// The pointer.
+        address: Expr,
+        /// The arguments and their types.
+        arguments: Vec<(Expr, Int)>,
+        /// Where the result goes, if it is used.
+        result: Option<Reg>,
+    },
+    /// The function returns, with this result if it has one. The thread ends if nothing has called
+    /// the function.
+    Return(Option<Expr>),
 }
 
 /// A use of addresses that C defines only sometimes.
@@ -425,7 +531,31 @@ pub struct Origin {
     pub span: (usize, usize),
 }
 
-/// The code of threads that start in one function.
+/// An instruction, by its template and its place there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Point {
+    /// The template.
+    pub template: u32,
+    /// The place in its code.
+    pub pc: u32,
+}
+
+/// A variable in memory of a function: every call of the function has its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Local {
+    /// Its name in C.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u32,
+    /// Its place in private memory is a multiple of this.
+    pub align: u32,
+    /// The type to show it with: (offset, type, suffix of the name).
+    pub parts: Vec<(u32, Int, String)>,
+    /// Whether its address is used as a value, so that other threads may come to know it.
+    pub addressed: bool,
+}
+
+/// The code of one function, and of the threads that start in it.
 #[derive(Clone, Debug, Default)]
 pub struct Template {
     /// The function.
@@ -446,6 +576,10 @@ pub struct Template {
     pub shown: Vec<Option<String>>,
     /// How many arguments there are.
     pub arguments: usize,
+    /// Its number in [`Program::functions`], if pointers may point to it.
+    pub pointer: Option<u32>,
+    /// Its variables in memory that have no place of their own.
+    pub locals: Vec<Local>,
     /// Bytes of private memory.
     pub frame: u32,
     /// Whether at most one thread ever runs it.
@@ -533,7 +667,7 @@ impl Default for Start {
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// The functions that threads run.
+    /// The functions that threads start in, and those that are called.
     pub templates: Vec<Template>,
     /// Shared objects; number 1 is the first.
     pub objects: Vec<Object>,
@@ -630,10 +764,20 @@ impl Program {
         &self.origins[self.templates[template].origins[pc] as usize]
     }
 
+    /// Where an instruction comes from.
+    pub fn origin_at(&self, at: Point) -> &Origin {
+        self.origin(at.template as usize, at.pc as usize)
+    }
+
+    /// The instruction at a point.
+    pub fn instruction_at(&self, at: Point) -> &Instr {
+        &self.templates[at.template as usize].code[at.pc as usize]
+    }
+
     /// Completes the program: liveness, visibility, interesting values.
     pub fn finish(&mut self) {
         let ends = |i: &Instr| match i {
-            Instr::Ends(list) => list.iter().map(|l| object_of(l.0)).collect(),
+            Instr::Ends(list) => list.iter().filter_map(|l| l.0.constant()).map(object_of).collect(),
             _ => Vec::new(),
         };
         self.scoped = self.templates.iter().flat_map(|t| &t.code).flat_map(ends).collect();
@@ -707,12 +851,19 @@ impl Program {
                     | Instr::Join(e, _)
                     | Instr::Alloc(_, e)
                     | Instr::Free(e)
-                    | Instr::End(e) => rest(e, &mut escapes),
+                    | Instr::End(e)
+                    | Instr::Return(Some(e)) => rest(e, &mut escapes),
                     Instr::Store(a, v, _) => {
                         rest(a, &mut escapes);
                         rest(v, &mut escapes);
                     }
-                    Instr::Spawn(_, args, _) => args.iter().for_each(|e| rest(e, &mut escapes)),
+                    Instr::Spawn(_, args, _) | Instr::Call { arguments: args, .. } => {
+                        args.iter().for_each(|e| rest(e, &mut escapes));
+                    }
+                    Instr::CallPointer { address, arguments, .. } => {
+                        rest(address, &mut escapes);
+                        arguments.iter().for_each(|(e, _)| rest(e, &mut escapes));
+                    }
                     _ => {}
                 }
             }
@@ -773,12 +924,19 @@ pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
         | Instr::Free(e)
         | Instr::Acquire(e)
         | Instr::Release(e)
-        | Instr::End(e) => e.registers(f),
+        | Instr::End(e)
+        | Instr::Return(Some(e)) => e.registers(f),
         Instr::Store(a, e, _) => {
             a.registers(f);
             e.registers(f);
         }
-        Instr::Spawn(_, args, _) => args.iter().for_each(|e| e.registers(f)),
+        Instr::Spawn(_, args, _) | Instr::Call { arguments: args, .. } => {
+            args.iter().for_each(|e| e.registers(f));
+        }
+        Instr::CallPointer { address, arguments, .. } => {
+            address.registers(f);
+            arguments.iter().for_each(|(e, _)| e.registers(f));
+        }
         Instr::Pointer(using) => using.operands(&mut |e| e.registers(f)),
         _ => {}
     }
@@ -793,6 +951,7 @@ pub fn writes(i: &Instr) -> Option<Reg> {
         | Instr::Spawn(_, _, r)
         | Instr::Join(_, r)
         | Instr::Alloc(r, _) => Some(*r),
+        Instr::Call { result, .. } | Instr::CallPointer { result, .. } => *result,
         _ => None,
     }
 }
@@ -804,7 +963,7 @@ pub fn next(code: &[Instr], pc: usize) -> Vec<usize> {
         Instr::Branch(_, a, b) => vec![*a, *b],
         Instr::Jump(a) => vec![*a],
         Instr::Fail(what, _) if *what != Violation::Locks => Vec::new(),
-        Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) => Vec::new(),
+        Instr::Unmodelled(_) | Instr::Halt | Instr::End(_) | Instr::Return(_) => Vec::new(),
         _ => vec![pc + 1],
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use throng_model::verdict::Trace;
 
 use crate::model::Concrete;
-use crate::program::{Program, Start};
+use crate::program::{Point, Program, Start};
 use crate::step::{
     After, Event, Memory, OPEN, Outcome, Thread, Touch, initial_memory, start, step_in_detail,
 };
@@ -15,8 +15,6 @@ use crate::step::{
 pub struct Racing {
     /// The thread, by number in the order of creation.
     pub thread: usize,
-    /// Its template.
-    pub template: usize,
     /// The access.
     pub touch: Touch,
     /// What happens in the step that makes the access.
@@ -32,9 +30,8 @@ pub struct Run {
     pub moves: Vec<(usize, Outcome)>,
     /// The threads that are about to make conflicting accesses.
     pub racing: Vec<Racing>,
-    /// Where the threads are at the end, if the run does not end in a violation: thread, template
-    /// and instruction.
-    pub ends: Vec<(usize, usize, u32)>,
+    /// Where the threads are at the end, if the run does not end in a violation.
+    pub ends: Vec<(usize, Point)>,
     /// The values of the program's variables after each step, as (C expression, value).
     pub values: Vec<Vec<(String, i64)>>,
 }
@@ -58,7 +55,7 @@ impl Run {
             let (first, second) = (model.about(taken.step.to), model.about(taken.step.from));
             if first.is_some() || second.is_some() {
                 let is_it = |t: &Touch| Some(*t) == first || second.is_some_and(|about| t.races(&about));
-                run.racing.push(racing(i, &mover, &outcomes, is_it)?);
+                run.racing.push(racing(i, &outcomes, is_it)?);
                 threads[i] = None;
                 continue;
             }
@@ -99,22 +96,16 @@ impl Run {
             run.moves.push((i, outcome));
         }
         let ends = threads.iter().enumerate();
-        run.ends = ends.filter_map(|(i, t)| t.as_ref().map(|t| (i, t.template as usize, t.pc))).collect();
+        run.ends = ends.filter_map(|(i, t)| t.as_ref().map(|t| (i, t.point()))).collect();
         run
     }
 }
 
 /// The thread in front of the access that a race is about, which one of its next steps makes.
-fn racing(
-    thread: usize,
-    mover: &Thread,
-    outcomes: &[Outcome],
-    is_it: impl Fn(&Touch) -> bool,
-) -> Option<Racing> {
+fn racing(thread: usize, outcomes: &[Outcome], is_it: impl Fn(&Touch) -> bool) -> Option<Racing> {
     outcomes.iter().find_map(|outcome| {
         let touch = *outcome.touches.iter().find(|t| is_it(t))?;
-        let template = mover.template as usize;
-        Some(Racing { thread, template, touch, events: outcome.events.clone() })
+        Some(Racing { thread, touch, events: outcome.events.clone() })
     })
 }
 

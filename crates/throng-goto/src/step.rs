@@ -9,8 +9,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::program::{
-    Access, DANGLING, Expr, FUNCTION, Instr, Int, Program, Reg, Undefined, Violation, address, is_private,
-    object_of,
+    Access, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Point, Program, Reg, Template, Undefined, Violation,
+    address, is_private, object_of,
 };
 
 /// A byte that was never written: its value is open until it is read.
@@ -61,6 +61,13 @@ pub struct Thread {
     pub stopped: bool,
 }
 
+impl Thread {
+    /// The next instruction.
+    pub fn point(&self) -> Point {
+        Point { template: self.template, pc: self.pc }
+    }
+}
+
 /// An access to shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Touch {
@@ -73,7 +80,7 @@ pub struct Touch {
     /// Whether it is atomic.
     pub atomic: bool,
     /// The instruction.
-    pub at: u32,
+    pub at: Point,
 }
 
 impl Touch {
@@ -107,9 +114,9 @@ pub struct Outcome {
     /// Threads that were started.
     pub started: Vec<Thread>,
     /// The visible instruction.
-    pub at: u32,
+    pub at: Point,
     /// The last instruction; that of the failure, if there was one.
-    pub last: u32,
+    pub last: Point,
     /// What happened that a replay has to know, in order.
     pub events: Vec<Event>,
     /// The accesses to shared memory, if races are asked for.
@@ -120,9 +127,9 @@ pub struct Outcome {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Event {
     /// This instruction, which other threads can see, was executed.
-    Visible(u32),
+    Visible(Point),
     /// This instruction made a register open.
-    Opened(u32, Reg),
+    Opened(Point, Reg),
     /// An open register was copied: from, to.
     Copied(Reg, Reg),
     /// An open register received a value.
@@ -130,7 +137,7 @@ pub enum Event {
     /// This instruction read memory that was never written, and a value was chosen.
     Found {
         /// The instruction.
-        at: u32,
+        at: Point,
         /// The first byte.
         address: i64,
         /// The value.
@@ -138,7 +145,7 @@ pub enum Event {
     },
     /// This instruction accessed memory without a turn of its own: inside an atomic section
     /// (`true`), or where no other thread can see it. Only [`step_in_detail`] says so.
-    Passed(u32, bool),
+    Passed(Point, bool),
     /// Shared memory at this address was read or written (`true`), with this value. Only
     /// [`step_in_detail`] says so.
     Accessed(i64, Int, i64, bool),
@@ -206,12 +213,14 @@ pub fn register(program: &Program, thread: &Thread, r: Reg) -> Option<i64> {
 #[derive(Clone)]
 struct Run {
     memory: Arc<Memory>,
+    /// The template whose code is executed.
+    template: usize,
     pc: usize,
     registers: Vec<Option<i64>>,
     private: Vec<u16>,
     depth: u32,
     /// The visible instruction that was executed.
-    at: Option<usize>,
+    at: Option<Point>,
     started: Vec<Thread>,
     executed: usize,
     events: Vec<Event>,
@@ -219,10 +228,19 @@ struct Run {
     touches: Vec<Touch>,
 }
 
+impl Run {
+    /// The next instruction.
+    fn point(&self) -> Point {
+        Point { template: self.template as u32, pc: self.pc as u32 }
+    }
+}
+
 /// Why an instruction cannot be executed as it stands.
 enum Stop {
     /// A register is open and has to be chosen first.
     Open(Reg),
+    /// The value of an expression is open.
+    Value(Undefined),
     /// C leaves open what happens, or we do.
     Undefined(String),
     /// A property is violated.
@@ -230,8 +248,8 @@ enum Stop {
 }
 
 impl From<Undefined> for Stop {
-    fn from(_: Undefined) -> Stop {
-        Stop::Undefined("division by zero, or a shift that is too far".into())
+    fn from(why: Undefined) -> Stop {
+        Stop::Value(why)
     }
 }
 
@@ -254,6 +272,7 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
     }
     let first = Run {
         memory: memory.clone(),
+        template: thread.template as usize,
         pc: thread.pc as usize,
         registers,
         private: thread.private.clone(),
@@ -302,18 +321,23 @@ struct Stepper<'a> {
 
 /// All of a [`Run`] that matters later.
 type Choice =
-    ((usize, Option<usize>, u32), Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>, Vec<i64>, Vec<Touch>);
+    ((Point, Option<Point>, u32), Vec<Option<i64>>, Vec<u16>, Arc<Memory>, Vec<Thread>, Vec<i64>, Vec<Touch>);
 
-impl Stepper<'_> {
+impl<'a> Stepper<'a> {
     fn missing(&mut self, why: impl Into<String>) {
         self.steps.missing.get_or_insert(why.into());
     }
 
+    /// The template whose code a run executes.
+    fn template(&self, run: &Run) -> &'a Template {
+        &self.program.templates[run.template]
+    }
+
     fn run(&mut self, mut run: Run) {
-        let t = &self.program.templates[self.thread.template as usize];
+        let program = self.program;
         loop {
             run.executed += 1;
-            let instruction = &t.code[run.pc];
+            let instruction = &program.templates[run.template].code[run.pc];
             let visible = run.depth == 0 && self.visible(&run, instruction);
             if visible && run.at.is_some() {
                 return self.leave(run, true);
@@ -324,14 +348,14 @@ impl Stepper<'_> {
                 }
                 return self.leave(run, true);
             }
+            let here = run.point();
             if visible {
-                run.at = Some(run.pc);
-                run.events.push(Event::Visible(run.pc as u32));
+                run.at = Some(here);
+                run.events.push(Event::Visible(here));
             }
-            let pc = run.pc;
             let done = self.execute(&mut run, instruction);
             if self.overflowed.take() {
-                let line = self.program.origin(self.thread.template as usize, pc).line;
+                let line = program.origin_at(here).line;
                 self.steps.overflow.get_or_insert_with(|| format!("line {line}: a signed integer overflows"));
             }
             match done {
@@ -346,19 +370,23 @@ impl Stepper<'_> {
                     return self.choose(run, r);
                 }
                 Err(Stop::Violated(what, why)) => {
-                    let line = self.program.origin(self.thread.template as usize, pc).line;
+                    let line = program.origin_at(here).line;
                     if what == Violation::Locks {
                         self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
                     }
                     return self.finish(run, After::Failed(what, why));
                 }
-                Err(Stop::Undefined(why)) => {
-                    let origin = self.program.origin(self.thread.template as usize, run.pc);
-                    self.missing(format!("line {}: {why}", origin.line));
-                    return self.block(run);
-                }
+                Err(Stop::Value(why)) => return self.undefined(run, here, &why.to_string()),
+                Err(Stop::Undefined(why)) => return self.undefined(run, here, &why),
             }
         }
+    }
+
+    /// The thread does not execute its next instruction, because what that does is open.
+    fn undefined(&mut self, run: Run, at: Point, why: &str) {
+        let line = self.program.origin_at(at).line;
+        self.missing(format!("line {line}: {why}"));
+        self.block(run);
     }
 
     /// Returns whether another thread could tell when this instruction is executed.
@@ -391,11 +419,10 @@ impl Stepper<'_> {
     /// The thread can never execute its next instruction. What it has done in this step is done,
     /// unless that is an atomic section: then it does not begin.
     fn block(&mut self, mut run: Run) {
-        if run.depth > 0 || run.at.is_none() || run.at == Some(run.pc) {
+        if run.depth > 0 || run.at.is_none() || run.at == Some(run.point()) {
             return;
         }
-        let t = &self.program.templates[self.thread.template as usize];
-        if t.code[run.pc] == Instr::Assume(Expr::Const(0)) {
+        if self.template(&run).code[run.pc] == Instr::Assume(Expr::Const(0)) {
             // Nothing that it knows matters any more.
             run.registers.fill(None);
             run.private.fill(OPEN);
@@ -405,11 +432,22 @@ impl Stepper<'_> {
 
     /// The step ends here. The thread lives unless `lives` is false.
     fn leave(&mut self, run: Run, lives: bool) {
-        let t = &self.program.templates[self.thread.template as usize];
+        let memory = run.memory.clone();
+        self.outcome(run, After::Runs(memory), lives);
+    }
+
+    /// The step ends the process. A thread that violates a property is still there, to be seen.
+    fn finish(&mut self, run: Run, after: After) {
+        let failed = matches!(after, After::Failed(..));
+        self.outcome(run, after, failed);
+    }
+
+    fn outcome(&mut self, run: Run, after: After, lives: bool) {
+        let (t, here) = (self.template(&run), run.point());
         let live = &t.live[run.pc];
         let thread = Thread {
-            template: self.thread.template,
-            pc: run.pc as u32,
+            template: here.template,
+            pc: here.pc,
             id: self.thread.id,
             registers: live.iter().map(|&r| run.registers[r as usize]).collect(),
             private: run.private,
@@ -417,35 +455,11 @@ impl Stepper<'_> {
             stopped: false,
         };
         self.steps.outcomes.push(Outcome {
-            after: After::Runs(run.memory),
+            after,
             thread: lives.then_some(thread),
             started: run.started,
-            at: run.at.unwrap_or(run.pc) as u32,
-            last: run.pc as u32,
-            events: run.events,
-            touches: run.touches,
-        });
-    }
-
-    /// The step ends the process. A thread that violates a property is still there, to be seen.
-    fn finish(&mut self, run: Run, after: After) {
-        let t = &self.program.templates[self.thread.template as usize];
-        let failed = matches!(after, After::Failed(..));
-        let thread = failed.then(|| Thread {
-            template: self.thread.template,
-            pc: run.pc as u32,
-            id: self.thread.id,
-            registers: t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect(),
-            private: run.private.clone(),
-            held: run.held.clone(),
-            stopped: false,
-        });
-        self.steps.outcomes.push(Outcome {
-            after,
-            thread,
-            started: run.started,
-            at: run.at.unwrap_or(run.pc) as u32,
-            last: run.pc as u32,
+            at: run.at.unwrap_or(here),
+            last: here,
             events: run.events,
             touches: run.touches,
         });
@@ -453,11 +467,11 @@ impl Stepper<'_> {
 
     /// Continues with every value that we try for an open register.
     fn choose(&mut self, run: Run, r: Reg) {
-        let t = &self.program.templates[self.thread.template as usize];
+        let t = self.template(&run);
         let live = t.live[run.pc].iter().map(|&r| run.registers[r as usize]).collect();
         let (private, memory, started) = (run.private.clone(), run.memory.clone(), run.started.clone());
         let (held, touches) = (run.held.clone(), run.touches.clone());
-        let at = (run.pc, run.at, run.depth);
+        let at = (run.point(), run.at, run.depth);
         if !self.chosen.insert((at, live, private, memory, started, held, touches)) {
             return;
         }
@@ -490,7 +504,7 @@ impl Stepper<'_> {
     /// goes if it has the value and if not; the value, and another one.
     fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize, i64, i64)> {
         use crate::program::BinOp;
-        let t = &self.program.templates[self.thread.template as usize];
+        let t = self.template(&run);
         let Instr::Branch(e, yes, no) = &t.code[run.pc] else { return None };
         if t.live[*yes].contains(&r) || t.live[*no].contains(&r) || yes == no {
             return None;
@@ -514,7 +528,7 @@ impl Stepper<'_> {
             Instr::Let(r, e) => self.assign(run, *r, e)?,
             Instr::Any(r) => {
                 run.registers[*r as usize] = None;
-                run.events.push(Event::Opened(run.pc as u32, *r));
+                run.events.push(Event::Opened(run.point(), *r));
             }
             Instr::Load(r, a, at) => {
                 if !self.load(run, *r, a, *at)? {
@@ -532,7 +546,7 @@ impl Stepper<'_> {
             }
             Instr::Assume(e) => {
                 if self.value(e, run)? == 0 {
-                    let t = &self.program.templates[self.thread.template as usize];
+                    let t = self.template(&run);
                     self.steps.waits |= t.access[run.pc] == Access::Internal;
                     self.block(run.clone());
                     return Ok(false);
@@ -561,8 +575,16 @@ impl Stepper<'_> {
                 let a = self.value(e, run)?;
                 self.free(run, a)?;
             }
-            Instr::Begins(a, size) => self.begins(run, *a, *size as usize),
-            Instr::Ends(list) => list.iter().for_each(|&(a, size)| self.ends(run, a, size as usize)),
+            Instr::Begins(a, size) => {
+                let a = self.value(a, run)?;
+                self.begins(run, a, *size as usize);
+            }
+            Instr::Ends(list) => {
+                for (a, size) in list {
+                    let a = self.value(a, run)?;
+                    self.ends(run, a, *size as usize);
+                }
+            }
             Instr::Pointer(using) => {
                 let mut operands = Vec::new();
                 using.operands(&mut |e| operands.push(self.value(e, run)));
@@ -593,6 +615,9 @@ impl Stepper<'_> {
                 self.end(run, e)?;
                 return Ok(false);
             }
+            Instr::Call { .. } | Instr::CallPointer { .. } | Instr::Return(_) => {
+                return Err(Stop::Undefined("a function is called".into()));
+            }
         }
         run.pc += 1;
         Ok(true)
@@ -602,7 +627,9 @@ impl Stepper<'_> {
     fn value(&self, e: &Expr, run: &Run) -> Result<i64, Stop> {
         let strict = self.program.asked.contains(&Violation::Overflow);
         let v = eval(e, &run.registers, self.thread.id, &self.overflowed).map_err(|stop| match stop {
-            Stop::Undefined(why) if strict => Stop::Violated(Violation::Overflow, why),
+            Stop::Value(why @ Undefined::Operator) if strict => {
+                Stop::Violated(Violation::Overflow, why.to_string())
+            }
             stop => stop,
         })?;
         match strict && self.overflowed.get() {
@@ -613,11 +640,11 @@ impl Stepper<'_> {
 
     /// Returns whether the register may be read after the current instruction.
     fn is_read_later(&self, run: &Run, r: Reg) -> bool {
-        self.program.templates[self.thread.template as usize].live[run.pc + 1].contains(&r)
+        self.template(run).live[run.pc + 1].contains(&r)
     }
 
     fn assign(&mut self, run: &mut Run, r: Reg, e: &Expr) -> Result<(), Stop> {
-        let types = &self.program.templates[self.thread.template as usize].registers;
+        let types = &self.template(run).registers;
         // A copy of an open value that is not read again stays open.
         if let Expr::Reg(from) = e
             && run.registers[*from as usize].is_none()
@@ -637,6 +664,9 @@ impl Stepper<'_> {
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_));
         let bytes = self.bytes(run, a, at.size, named)?.to_vec();
+        if self.cuts_open_nan(run, a, at.size) {
+            return Err(Stop::Value(Undefined::NotANumber));
+        }
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
         let number = at.size < 8 || at.signed;
@@ -667,7 +697,7 @@ impl Stepper<'_> {
             }));
             self.write(&mut next, a, v, at, named)?;
             next.registers[r as usize] = Some(v);
-            next.events.push(Event::Found { at: run.pc as u32, address: a, value: v });
+            next.events.push(Event::Found { at: run.point(), address: a, value: v });
             self.note(&mut next, a, at, v, false);
             next.pc += 1;
             self.work.push(next);
@@ -721,7 +751,7 @@ impl Stepper<'_> {
         if self.program.asked.contains(&Violation::Locks) {
             return Err(Stop::Violated(Violation::Locks, why.into()));
         }
-        let line = self.program.origin(self.thread.template as usize, run.pc).line;
+        let line = self.program.origin_at(run.point()).line;
         self.steps.misuse.get_or_insert_with(|| format!("line {line}: {why}"));
         Ok(())
     }
@@ -745,9 +775,9 @@ impl Stepper<'_> {
 
     /// Notes an access, for people and for replays.
     fn note(&self, run: &mut Run, address: i64, at: Int, value: i64, writes: bool) {
-        let kind = self.program.templates[self.thread.template as usize].access[run.pc];
+        let kind = self.template(run).access[run.pc];
         if self.details && (run.depth > 0 || !self.is_shared(address)) {
-            run.events.push(Event::Passed(run.pc as u32, run.depth > 0));
+            run.events.push(Event::Passed(run.point(), run.depth > 0));
         }
         if self.details && kind != Access::Internal && self.is_shared(address) {
             run.events.push(Event::Accessed(address, at, value, writes));
@@ -756,10 +786,10 @@ impl Stepper<'_> {
 
     /// Notes an access, for races.
     fn touch(&self, run: &mut Run, address: i64, size: u32, writes: bool) {
-        let kind = self.program.templates[self.thread.template as usize].access[run.pc];
+        let kind = self.template(run).access[run.pc];
         if self.races && kind != Access::Internal && self.is_shared(address) {
             let atomic = kind == Access::Atomic || run.depth > 0;
-            run.touches.push(Touch { address, size, writes, atomic, at: run.pc as u32 });
+            run.touches.push(Touch { address, size, writes, atomic, at: run.point() });
         }
     }
 }
@@ -771,9 +801,10 @@ fn escapes() -> Stop {
 
 /// Returns the value of an expression, and notes whether some signed operation in it overflowed.
 fn eval(e: &Expr, registers: &[Option<i64>], id: u32, overflowed: &Cell<bool>) -> Result<i64, Stop> {
-    let leaf = |r: Option<Reg>| match r {
-        Some(r) => registers[r as usize].ok_or(Stop::Open(r)),
-        None => Ok(i64::from(id)),
+    let leaf = |of: Leaf| match of {
+        Leaf::Register(r) => registers[r as usize].ok_or(Stop::Open(r)),
+        Leaf::SelfId => Ok(i64::from(id)),
+        Leaf::Local(_) => Ok(address(DANGLING, 0)),
     };
     e.value(&leaf, &|| overflowed.set(true))
 }

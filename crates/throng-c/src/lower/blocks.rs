@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::{Block, Declared, Lower};
-use throng_goto::program::Instr;
+use throng_goto::program::{Expr, Instr};
 
 impl Lower<'_> {
     /// The lifetime of a variable in memory begins; it ends with the block.
@@ -15,7 +15,7 @@ impl Lower<'_> {
         if self.dry {
             return;
         }
-        self.emit(Instr::Begins(a, size));
+        self.emit(Instr::Begins(Expr::Const(a), size));
         if let Some(block) = self.current.blocks.last_mut() {
             block.variables.push((a, size));
             self.current.lifetimes.push((block.number, (a, size)));
@@ -38,7 +38,7 @@ impl Lower<'_> {
 
     pub(super) fn ends(&mut self, ended: Vec<(i64, u32)>) {
         if !ended.is_empty() {
-            self.emit(Instr::Ends(ended));
+            self.emit(Instr::Ends(named(ended)));
         }
     }
 
@@ -77,7 +77,7 @@ impl Lower<'_> {
     /// Control comes into blocks past these declarations: the variables are there, without a value.
     pub(super) fn enter_past(&mut self, (variables, registers): &Declared) {
         for &(a, size) in variables {
-            self.emit(Instr::Begins(a, size));
+            self.emit(Instr::Begins(Expr::Const(a), size));
         }
         for &r in registers {
             self.emit(Instr::Any(r));
@@ -106,11 +106,16 @@ impl Lower<'_> {
         for (pc, open) in self.current.crossings.split_off(crossings) {
             let gone = all.iter().filter(|(block, _)| !open.contains(block)).map(|l| l.1).collect();
             if let Some(i) = self.current.template.code.get_mut(pc) {
-                *i = Instr::Ends(gone);
+                *i = Instr::Ends(named(gone));
             }
         }
         if !self.current.frames.is_empty() {
             self.ends(all.into_iter().map(|l| l.1).collect());
         }
     }
+}
+
+/// Variables by their addresses, as instructions name them.
+fn named(variables: Vec<(i64, u32)>) -> Vec<(Expr, u32)> {
+    variables.into_iter().map(|(a, size)| (Expr::Const(a), size)).collect()
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::Ends;
 use super::rewrite::{OTHER, READ, Sites, Turns, WRITE, kind};
 use crate::Loaded;
-use throng_goto::program::{Instr, Program, Reg, Violation};
+use throng_goto::program::{Instr, Point, Program, Reg, Violation};
 use throng_goto::run::{Racing, Run};
 use throng_goto::step::{After, Event};
 
@@ -24,8 +24,8 @@ struct Turn {
     /// How often the thread comes by before without being seen: through a pointer to something of
     /// its own.
     skip: usize,
-    /// Where the instruction is: template and number.
-    at: (usize, u32),
+    /// Where the instruction is.
+    at: Point,
     /// Which move of the run it belongs to.
     step: usize,
 }
@@ -65,8 +65,20 @@ pub(super) struct Tables {
     starter: bool,
 }
 
-fn site(program: &Program, sites: &mut Sites, template: usize, pc: u32) -> usize {
-    sites.number(program.origin(template, pc as usize).span)
+fn site(program: &Program, sites: &mut Sites, at: Point) -> usize {
+    sites.number(program.origin_at(at).span)
+}
+
+/// Returns the gate of an instruction that others can see.
+fn gate(program: &Program, sites: &mut Sites, at: Point) -> Gate {
+    let kind = kind(program.instruction_at(at));
+    Gate { site: site(program, sites, at), kind: kind.unwrap_or(OTHER) }
+}
+
+/// Returns the gate of a load or a store, whatever its address.
+fn memory_gate(program: &Program, sites: &mut Sites, at: Point) -> Gate {
+    let loads = matches!(program.instruction_at(at), Instr::Load(..));
+    Gate { site: site(program, sites, at), kind: if loads { READ } else { WRITE } }
 }
 
 impl Tables {
@@ -99,8 +111,8 @@ impl Tables {
             let stop = tables.stop(program, sites, racing, run.moves.len());
             tables.stops.insert(racing.thread, stop);
         }
-        for &(i, template, pc) in &run.ends {
-            tables.last_sites.insert(i, site(program, sites, template, pc));
+        for &(i, at) in &run.ends {
+            tables.last_sites.insert(i, site(program, sites, at));
         }
         tables.end_sites = tables.templates.iter().map(|&t| end_site(program, sites, t)).collect();
         let starter = tables.starter;
@@ -126,30 +138,23 @@ impl Tables {
         arguments.map(|o| (o.thread, o.value.unwrap_or(0))).collect()
     }
 
-    fn gate(&self, program: &Program, sites: &mut Sites, thread: usize, pc: u32) -> Gate {
-        let t = self.templates[thread];
-        let kind = kind(&program.templates[t].code[pc as usize]);
-        Gate { site: site(program, sites, t, pc), kind: kind.unwrap_or(OTHER) }
-    }
-
     fn event(&mut self, program: &Program, sites: &mut Sites, i: usize, step: usize, event: &Event) {
-        let t = self.templates[i];
         match event {
-            Event::Visible(pc) => {
-                let gate = self.gate(program, sites, i, *pc);
+            Event::Visible(at) => {
+                let gate = gate(program, sites, *at);
                 let skip = self.passed.remove(&(i, gate)).unwrap_or(0);
                 self.passed.retain(|(thread, _), _| *thread != i);
-                self.order.push(Turn { thread: i, gate, skip, at: (t, *pc), step });
+                self.order.push(Turn { thread: i, gate, skip, at: *at, step });
             }
-            Event::Passed(pc, inside) => {
+            Event::Passed(at, inside) => {
                 let is_memory = |i: &Instr| matches!(i, Instr::Load(..) | Instr::Store(..));
-                if !inside && is_memory(&program.templates[t].code[*pc as usize]) {
-                    let gate = self.memory_gate(program, sites, i, *pc);
+                if !inside && is_memory(program.instruction_at(*at)) {
+                    let gate = memory_gate(program, sites, *at);
                     *self.passed.entry((i, gate)).or_default() += 1;
                 }
             }
-            Event::Opened(pc, r) => {
-                let site = Some(site(program, sites, t, *pc));
+            Event::Opened(at, r) => {
+                let site = Some(site(program, sites, *at));
                 self.held.insert((i, *r), self.opened.len());
                 self.opened.push(Opened { thread: i, site, value: None });
             }
@@ -163,36 +168,28 @@ impl Tables {
                     self.opened[k].value = Some(*v);
                 }
             }
-            Event::Found { at, value, .. } => self.founds.push((i, site(program, sites, t, *at), *value)),
+            Event::Found { at, value, .. } => self.founds.push((i, site(program, sites, *at), *value)),
             Event::Accessed(..) => {}
         }
-    }
-
-    /// Returns the gate of a load or a store, whatever its address.
-    fn memory_gate(&self, program: &Program, sites: &mut Sites, thread: usize, pc: u32) -> Gate {
-        let t = self.templates[thread];
-        let loads = matches!(program.templates[t].code[pc as usize], Instr::Load(..));
-        Gate { site: site(program, sites, t, pc), kind: if loads { READ } else { WRITE } }
     }
 
     /// Returns where a racing thread stops. Of an atomic section it makes the beginning, with a
     /// turn; an operation that is a section by itself has one gate.
     fn stop(&mut self, program: &Program, sites: &mut Sites, racing: &Racing, step: usize) -> Stop {
         let (i, touch) = (racing.thread, &racing.touch);
-        let end = self.memory_gate(program, sites, i, touch.at);
+        let end = memory_gate(program, sites, touch.at);
         let (mut inside, mut last) = (0, None);
         for event in &racing.events {
             match event {
-                Event::Visible(pc) => {
-                    let gate = self.gate(program, sites, i, *pc);
+                Event::Visible(at) => {
+                    let gate = gate(program, sites, *at);
                     if gate.site == end.site {
                         return (gate, self.passed.get(&(i, gate)).copied().unwrap_or(0));
                     }
                 }
-                Event::Passed(pc, true) => {
-                    inside +=
-                        usize::from(last.is_some_and(|pc| self.memory_gate(program, sites, i, pc) == end));
-                    last = Some(*pc);
+                Event::Passed(at, true) => {
+                    inside += usize::from(last.is_some_and(|at| memory_gate(program, sites, at) == end));
+                    last = Some(*at);
                 }
                 Event::Accessed(a, _, _, writes)
                     if last == Some(touch.at) && (*a, *writes) == (touch.address, touch.writes) =>
@@ -215,7 +212,7 @@ impl Tables {
                 || self.end_sites.get(thread) == Some(&gate.site)
         };
         let missing = self.order.iter().find(|turn| !waits(turn.thread, turn.gate)).map(|turn| turn.at);
-        match missing.map(|(t, pc)| program.origin(t, pc as usize)) {
+        match missing.map(|at| program.origin_at(at)) {
             None => Ok(()),
             Some(origin) => Err(format!(
                 "line {}: a replay cannot wait before each access that this makes to what other threads see: {}",
@@ -236,7 +233,7 @@ impl Tables {
         let program = &*loaded.query.program;
         let mut out = String::from("struct __throng_value { int thread, site; long long value; };\n");
         let turn = |turn: &Turn| {
-            let (Gate { site, kind }, line) = (turn.gate, program.origin(turn.at.0, turn.at.1 as usize).line);
+            let (Gate { site, kind }, line) = (turn.gate, program.origin_at(turn.at).line);
             format!("{{ {}, {site}, {kind}, {}, {line} }}", turn.thread, turn.skip)
         };
         let order = self.order.iter().map(turn).collect();
@@ -301,7 +298,7 @@ impl Tables {
 fn end_site(program: &Program, sites: &mut Sites, template: usize) -> usize {
     let code = &program.templates[template].code;
     let end = code.iter().rposition(|i| matches!(i, Instr::End(_)));
-    end.map_or(0, |pc| site(program, sites, template, pc as u32))
+    end.map_or(0, |pc| site(program, sites, Point { template: template as u32, pc: pc as u32 }))
 }
 
 fn table(out: &mut String, name: &str, count: &str, rows: Vec<String>) {

@@ -132,7 +132,8 @@ impl Term {
         match e {
             Expr::Const(v) => Term::Number(*v),
             Expr::Reg(id) => Term::Variable(*id),
-            Expr::SelfId => Term::Variable(u32::MAX),
+            // No predicate is about the number of a thread, or floating point.
+            Expr::SelfId | Expr::Local(_) | Expr::Float(..) | Expr::Convert(..) => Term::Variable(u32::MAX),
             Expr::Cast(e, to) => Term::Convert(Box::new(Term::of(e)), ty(to)),
             Expr::Bin(op, a, b, at) => {
                 let symbol = OPERATORS.iter().find(|o| o.1 == *op).map_or("", |o| o.0);

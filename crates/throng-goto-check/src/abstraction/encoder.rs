@@ -178,7 +178,9 @@ impl Plain<'_> {
         match e {
             Expr::Const(v) => (0..WIDTH).map(|i| self.bit(v >> i & 1 == 1)).collect(),
             Expr::Reg(id) => variable(self, *id),
-            Expr::SelfId => (0..WIDTH).map(|_| self.fresh()).collect(),
+            Expr::SelfId | Expr::Local(_) => (0..WIDTH).map(|_| self.fresh()).collect(),
+            Expr::Float(op, .., at) => self.variable(op.result(*at)),
+            Expr::Convert(_, conversion) => self.variable(conversion.result()),
             Expr::Cast(e, to) => {
                 let word = self.encode(e, variable);
                 self.wrap(word, *to)
@@ -392,7 +394,7 @@ mod tests {
     use super::super::graph::To;
     use super::super::variables::{INPUT, Variables};
     use super::*;
-    use throng_goto::program::Undefined;
+    use throng_goto::program::{Conversion, FloatOp, Leaf, Undefined, Width};
 
     /// Every operator at every type: the second encoder says that a value is the only one, and that
     /// is the evaluator's.
@@ -423,32 +425,15 @@ mod tests {
             let (x, y) = (Expr::Reg(INPUT), Expr::Reg(INPUT + 1));
             let e = Expr::Bin(op, Box::new(x.clone()), Box::new(y.clone()), at);
             let values = FxHashMap::from_iter([(INPUT, a), (INPUT + 1, b)]);
-            let leaf = |id: Option<u32>| id.and_then(|id| values.get(&id).copied()).ok_or(Undefined);
+            let leaf = |of: Leaf| match of {
+                Leaf::Register(id) => values.get(&id).copied().ok_or(Undefined::Operator),
+                Leaf::SelfId | Leaf::Local(_) => Err(Undefined::Operator),
+            };
             let Ok(expected) = e.value(&leaf, &|| ()) else { continue };
             let same = |op, e: &Expr, v| {
                 Expr::Bin(op, Box::new(e.clone()), Box::new(Expr::Const(v)), Int::new(8, true))
             };
-            let graph = Graph {
-                variables: Variables::default(),
-                places: Vec::new(),
-                edges: Vec::new(),
-                initial: Edge {
-                    from: 0,
-                    to: To::End,
-                    guard: vec![],
-                    updates: vec![],
-                    starts: vec![],
-                    inputs: vec![],
-                    reads: vec![],
-                    path: vec![],
-                },
-                trusts: false,
-                summarises: false,
-                counts: false,
-                constants: Default::default(),
-                copies: Vec::new(),
-                entries: Vec::new(),
-            };
+            let graph = graph();
             for (last, contradicts) in [(Ne, true), (Eq, false)] {
                 let guard = vec![same(Eq, &x, a), same(Eq, &y, b), same(last, &e, expected)];
                 let edge = Edge { guard, inputs: vec![ta, tb], ..graph.initial.clone() };
@@ -459,6 +444,48 @@ mod tests {
                     "{e:?} of {a}:{ta:?} and {b}:{tb:?} is {expected}"
                 );
             }
+        }
+    }
+
+    /// Floating-point numbers may have any value of their type, each time another one.
+    #[test]
+    fn nothing_contradicts_a_computation_with_numbers() {
+        let (x, at) = (Expr::Reg(INPUT), Width::Double);
+        let sum = Expr::Float(FloatOp::Add, Box::new(x.clone()), Box::new(x.clone()), at);
+        let byte = Expr::Convert(Box::new(x.clone()), Conversion::ToInt(at, Int::new(1, false)));
+        let is =
+            |op, e: &Expr, v| Expr::Bin(op, Box::new(e.clone()), Box::new(Expr::Const(v)), Int::new(8, true));
+        let contradicts = |guard: Vec<Expr>| {
+            let graph = graph();
+            let edge = Edge { guard, inputs: vec![at.bits()], ..graph.initial.clone() };
+            check_edge(&graph, &[], &edge, &[Vec::new()], &Limits::none()).expect("no limit").is_none()
+        };
+        assert!(!contradicts(vec![is(BinOp::Eq, &sum, 1), is(BinOp::Eq, &sum, 2)]));
+        assert!(!contradicts(vec![is(BinOp::Eq, &byte, 255)]));
+        assert!(contradicts(vec![is(BinOp::Eq, &byte, 256)]));
+    }
+
+    fn graph() -> Graph {
+        Graph {
+            variables: Variables::default(),
+            places: Vec::new(),
+            edges: Vec::new(),
+            initial: Edge {
+                from: 0,
+                to: To::End,
+                guard: vec![],
+                updates: vec![],
+                starts: vec![],
+                inputs: vec![],
+                reads: vec![],
+                path: vec![],
+            },
+            trusts: false,
+            summarises: false,
+            counts: false,
+            constants: Default::default(),
+            copies: Vec::new(),
+            entries: Vec::new(),
         }
     }
 }

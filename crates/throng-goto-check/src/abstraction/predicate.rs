@@ -3,7 +3,7 @@
 use throng_goto::program::{Expr, Program};
 
 use super::graph::Graph;
-use super::simplify::{is_total, size};
+use super::simplify::{is_opaque, is_total, size};
 use super::variables::{OTHER, Variables};
 
 /// A comparison over shared variables and variables of one template.
@@ -19,7 +19,8 @@ pub struct Predicate {
 }
 
 impl Predicate {
-    /// A predicate, if an expression can be one.
+    /// A predicate, if an expression can be one. Encoders give a floating-point operation another
+    /// value each time they meet it, so that nothing is known by a comparison with one in it.
     pub fn of(expr: Expr, variables: &Variables) -> Option<Predicate> {
         const LARGEST: usize = 40;
         let used = used(&expr);
@@ -32,7 +33,7 @@ impl Predicate {
                 return None;
             }
         }
-        let good = !used.is_empty() && is_total(&expr) && size(&expr) <= LARGEST;
+        let good = !used.is_empty() && !is_opaque(&expr) && is_total(&expr) && size(&expr) <= LARGEST;
         good.then_some(Predicate { expr, template, variables: used })
     }
 
@@ -91,7 +92,9 @@ pub fn rename(e: &Expr, to: &dyn Fn(u32) -> u32) -> Expr {
         Expr::Reg(r) => Expr::Reg(to(*r)),
         Expr::Cast(e, ty) => Expr::Cast(Box::new(rename(e, to)), *ty),
         Expr::Bin(op, a, b, at) => Expr::Bin(*op, Box::new(rename(a, to)), Box::new(rename(b, to)), *at),
-        Expr::Const(_) | Expr::SelfId => e.clone(),
+        Expr::Float(op, a, b, at) => Expr::Float(*op, Box::new(rename(a, to)), Box::new(rename(b, to)), *at),
+        Expr::Convert(e, conversion) => Expr::Convert(Box::new(rename(e, to)), *conversion),
+        Expr::Const(_) | Expr::SelfId | Expr::Local(_) => e.clone(),
     }
 }
 
@@ -107,7 +110,7 @@ pub fn used(e: &Expr) -> Vec<u32> {
 /// An expression as text.
 pub fn text(e: &Expr, name: &dyn Fn(u32) -> String) -> String {
     let show = |e: &Expr| match e {
-        Expr::Bin(..) => format!("({})", text(e, name)),
+        Expr::Bin(..) | Expr::Float(..) => format!("({})", text(e, name)),
         e => text(e, name),
     };
     match e {
@@ -121,6 +124,9 @@ pub fn text(e: &Expr, name: &dyn Fn(u32) -> String) -> String {
             }
         }
         Expr::Bin(op, a, b, _) => format!("{} {} {}", show(a), op.symbol(), show(b)),
+        Expr::Float(op, a, b, _) => format!("{} {} {}", show(a), op.symbol(), show(b)),
+        Expr::Convert(e, conversion) => format!("{}({})", conversion.name(), text(e, name)),
         Expr::SelfId => "self".into(),
+        Expr::Local(k) => format!("&local{k}"),
     }
 }

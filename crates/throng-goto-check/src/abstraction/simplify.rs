@@ -1,6 +1,6 @@
 //! Expressions made smaller. The graph is built with these rules, so they are trusted.
 
-use throng_goto::program::{BinOp, Expr, INT, Int};
+use throng_goto::program::{BinOp, Expr, INT, Int, PTR};
 
 /// The type whose values an expression can have; `None` for constants, which have whatever type
 /// fits.
@@ -16,6 +16,9 @@ pub fn type_of(e: &Expr, types: &dyn Fn(u32) -> Int) -> Option<Int> {
         Expr::Bin(BinOp::Shr, a, _, at) => fits(a, *at, types).then_some(*at).or(Some(Int::new(8, true))),
         Expr::Bin(.., at) => Some(*at),
         Expr::SelfId => Some(INT),
+        Expr::Local(_) => Some(PTR),
+        Expr::Float(op, .., at) => Some(op.result(*at)),
+        Expr::Convert(_, conversion) => Some(conversion.result()),
     }
 }
 
@@ -44,7 +47,11 @@ pub fn substitute(e: &Expr, with: &dyn Fn(u32) -> Option<Expr>, types: &dyn Fn(u
         Expr::Bin(op, a, b, at) => {
             binary(*op, substitute(a, with, types), substitute(b, with, types), *at, types)
         }
-        Expr::Const(_) | Expr::SelfId => e.clone(),
+        Expr::Float(op, a, b, at) => {
+            Expr::float(*op, substitute(a, with, types), substitute(b, with, types), *at)
+        }
+        Expr::Convert(e, conversion) => Expr::convert(substitute(e, with, types), *conversion),
+        Expr::Const(_) | Expr::SelfId | Expr::Local(_) => e.clone(),
     }
 }
 
@@ -186,9 +193,9 @@ pub fn negate(e: Expr) -> Expr {
 /// The number of operators and operands.
 pub fn size(e: &Expr) -> usize {
     match e {
-        Expr::Cast(e, _) => 1 + size(e),
-        Expr::Bin(_, a, b, _) => 1 + size(a) + size(b),
-        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => 1,
+        Expr::Cast(e, _) | Expr::Convert(e, _) => 1 + size(e),
+        Expr::Bin(_, a, b, _) | Expr::Float(_, a, b, _) => 1 + size(a) + size(b),
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => 1,
     }
 }
 
@@ -196,7 +203,11 @@ pub fn size(e: &Expr) -> usize {
 /// leaves the result open.
 pub fn partial(e: &Expr, f: &mut dyn FnMut(&Expr, Option<u8>)) {
     match e {
-        Expr::Cast(e, _) => partial(e, f),
+        Expr::Cast(e, _) | Expr::Convert(e, _) => partial(e, f),
+        Expr::Float(_, a, b, _) => {
+            partial(a, f);
+            partial(b, f);
+        }
         Expr::Bin(op, a, b, at) => {
             partial(a, f);
             partial(b, f);
@@ -208,7 +219,45 @@ pub fn partial(e: &Expr, f: &mut dyn FnMut(&Expr, Option<u8>)) {
                 _ => {}
             }
         }
-        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => {}
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {}
+    }
+}
+
+/// The expression with any values, from `fresh` by their type, in place of floating-point numbers
+/// that are computed. Encoders know integers only, and a value that may be any includes the right
+/// one: also that of a conversion to an integer that it does not fit into, which C says is some
+/// value (annex F.4), and that of each use of the bits of a NaN. Operands are handed to `operand`,
+/// because they have to be defined all the same.
+pub fn opaque(e: Expr, fresh: &mut dyn FnMut(Int) -> Expr, operand: &mut dyn FnMut(Expr)) -> Expr {
+    match e {
+        Expr::Float(op, a, b, at) => {
+            for e in [a, b] {
+                let e = opaque(*e, fresh, operand);
+                operand(e);
+            }
+            fresh(op.result(at))
+        }
+        Expr::Convert(e, conversion) => {
+            let e = opaque(*e, fresh, operand);
+            operand(e);
+            fresh(conversion.result())
+        }
+        Expr::Cast(e, to) => Expr::Cast(Box::new(opaque(*e, fresh, operand)), to),
+        Expr::Bin(op, a, b, at) => {
+            let (a, b) = (opaque(*a, fresh, operand), opaque(*b, fresh, operand));
+            Expr::Bin(op, Box::new(a), Box::new(b), at)
+        }
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => e,
+    }
+}
+
+/// Returns whether a floating-point number is computed in it.
+pub fn is_opaque(e: &Expr) -> bool {
+    match e {
+        Expr::Float(..) | Expr::Convert(..) => true,
+        Expr::Cast(e, _) => is_opaque(e),
+        Expr::Bin(_, a, b, _) => is_opaque(a) || is_opaque(b),
+        Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => false,
     }
 }
 

@@ -278,7 +278,11 @@ impl Variables {
             },
             Expr::Cast(e, to) => Expr::cast(self.fold(template, e), *to),
             Expr::Bin(op, a, b, at) => Expr::bin(*op, self.fold(template, a), self.fold(template, b), *at),
-            Expr::Const(_) | Expr::SelfId => e.clone(),
+            Expr::Float(op, a, b, at) => {
+                Expr::float(*op, self.fold(template, a), self.fold(template, b), *at)
+            }
+            Expr::Convert(e, conversion) => Expr::convert(self.fold(template, e), *conversion),
+            Expr::Const(_) | Expr::SelfId | Expr::Local(_) => e.clone(),
         }
     }
 }

@@ -109,7 +109,7 @@ pub(super) fn interesting(p: &Program) -> Vec<i64> {
                     }
                 }
             }
-            Expr::Cast(e, _) => compared(e, found),
+            Expr::Cast(e, _) | Expr::Convert(e, _) => compared(e, found),
             _ => {}
         }
     }

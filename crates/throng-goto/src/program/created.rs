@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::{Expr, Instr, Program, Reg, Start, next, writes};
+use super::{Expr, Instr, Leaf, Program, Reg, Start, Undefined, next, writes};
 
 /// A place with the constants that matter there.
 type State = (usize, Vec<(Reg, i64)>);
@@ -124,13 +124,11 @@ impl Program {
 
 /// The value of an expression over constants.
 fn constant(e: &Expr, known: &[(Reg, i64)]) -> Option<i64> {
-    Some(match e {
-        Expr::Const(v) => *v,
-        Expr::Reg(r) => known.iter().find(|k| k.0 == *r)?.1,
-        Expr::Cast(e, to) => to.wrap(constant(e, known)?),
-        Expr::Bin(op, a, b, at) => op.apply(constant(a, known)?, constant(b, known)?, *at)?,
-        Expr::SelfId => return None,
-    })
+    let leaf = |of: Leaf| match of {
+        Leaf::Register(r) => known.iter().find(|k| k.0 == r).map(|k| k.1).ok_or(Undefined::Operator),
+        Leaf::SelfId | Leaf::Local(_) => Err(Undefined::Operator),
+    };
+    e.value(&leaf, &|| ()).ok()
 }
 
 /// The strongly connected components (Tarjan, without recursion); edges between them go to smaller

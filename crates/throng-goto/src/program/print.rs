@@ -17,12 +17,18 @@ impl Program {
                 format!("({} {} {})", self.show(t, a), op.symbol(), self.show(t, b))
             }
             Expr::SelfId => "self".into(),
+            Expr::Local(k) => format!("&{}", local_name(t, *k)),
+            Expr::Float(op, a, b, at) => {
+                format!("({} {} {} as {})", self.show(t, a), op.symbol(), self.show(t, b), at.name())
+            }
+            Expr::Convert(e, conversion) => format!("{}({})", conversion.name(), self.show(t, e)),
         }
     }
 
     fn cell(&self, t: &Template, a: &Expr, at: Int) -> String {
         match a {
             Expr::Const(v) if self.name_of(*v).is_some() => self.name_of(*v).unwrap_or_default(),
+            Expr::Local(k) => local_name(t, *k),
             a => format!("*({}*){}", at.name(), self.show(t, a)),
         }
     }
@@ -48,9 +54,9 @@ impl Program {
             Instr::Join(e, r) => format!("{} = join {}", reg(r), show(e)),
             Instr::Alloc(r, e) => format!("{} = allocate {}", reg(r), show(e)),
             Instr::Free(e) => format!("free {}", show(e)),
-            Instr::Begins(a, _) => format!("begins {}", self.name_of(*a).unwrap_or_default()),
+            Instr::Begins(a, _) => format!("begins {}", self.variable(t, a)),
             Instr::Ends(list) => {
-                let names: Vec<String> = list.iter().filter_map(|l| self.name_of(l.0)).collect();
+                let names: Vec<String> = list.iter().map(|l| self.variable(t, &l.0)).collect();
                 format!("ends {}", names.join(", "))
             }
             Instr::Pointer(PointerUse::Moved(a, b)) => format!("near {}: {}", show(a), show(b)),
@@ -64,6 +70,25 @@ impl Program {
             Instr::Unmodelled(why) => format!("not modelled: {why}"),
             Instr::Halt => "exit".into(),
             Instr::End(e) => format!("end {}", show(e)),
+            Instr::Call { function, arguments, result } => {
+                let arguments: Vec<String> = arguments.iter().map(show).collect();
+                let name = &self.templates[*function].name;
+                format!("{}call {name}({})", received(t, *result), arguments.join(", "))
+            }
+            Instr::CallPointer { address, arguments, result } => {
+                let arguments: Vec<String> = arguments.iter().map(|(e, _)| show(e)).collect();
+                format!("{}call *{}({})", received(t, *result), show(address), arguments.join(", "))
+            }
+            Instr::Return(None) => "return".into(),
+            Instr::Return(Some(e)) => format!("return {}", show(e)),
+        }
+    }
+
+    /// A local variable in memory, by its address.
+    fn variable(&self, t: &Template, a: &Expr) -> String {
+        match a {
+            Expr::Local(k) => local_name(t, *k),
+            a => a.constant().and_then(|a| self.name_of(a)).unwrap_or_default(),
         }
     }
 
@@ -90,6 +115,15 @@ impl Program {
         }
         out
     }
+}
+
+fn local_name(t: &Template, k: u32) -> String {
+    t.locals.get(k as usize).map_or_else(|| format!("local{k}"), |l| l.name.clone())
+}
+
+/// Where the result of a call goes, as text before the call.
+fn received(t: &Template, result: Option<Reg>) -> String {
+    result.map_or_else(String::new, |r| format!("{} = ", register_name(t, r)))
 }
 
 fn register_name(t: &Template, r: Reg) -> String {

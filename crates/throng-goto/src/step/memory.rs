@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use super::{DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop};
+use crate::floating;
 use crate::program::{
     DANGLING, FUNCTION, Int, PRIVATE, PointerUse, Reg, Violation, address, is_private, object_of, offset_of,
 };
@@ -55,6 +56,13 @@ impl Stepper<'_> {
             true => Ok(bytes),
             false => Err(self.memory_error("a local variable is used after its lifetime")),
         }
+    }
+
+    /// Returns whether an access is to a part of a NaN whose bits are open.
+    pub(super) fn cuts_open_nan(&self, run: &Run, a: i64, size: u8) -> bool {
+        let object = self.object(run, object_of(a)).unwrap_or_default();
+        let at = usize::try_from(offset_of(a)).ok();
+        at.is_some_and(|at| floating::cuts_open_nan(object, at, size.into()))
     }
 
     /// The bytes of an object, or why there are none.

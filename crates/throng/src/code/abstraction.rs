@@ -246,8 +246,9 @@ fn wraps(program: &Program) -> bool {
                     at.signed && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl | BinOp::Div);
                 open || some(a) || some(b)
             }
-            Expr::Cast(e, _) => some(e),
-            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId => false,
+            Expr::Float(_, a, b, _) => some(a) || some(b),
+            Expr::Cast(e, _) | Expr::Convert(e, _) => some(e),
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => false,
         }
     }
     program.templates.iter().flat_map(|t| &t.code).any(|i| match i {

@@ -6,7 +6,7 @@ use throng_goto::program::{
 };
 
 use super::super::elements::object_of;
-use super::super::simplify::{binary, cast, fits, negate, partial, substitute};
+use super::super::simplify::{binary, cast, fits, negate, opaque, partial, substitute};
 use super::super::variables::{INPUT, Variables};
 use super::{Edge, Place, Reading, To, copied};
 
@@ -201,8 +201,15 @@ impl Builder<'_> {
                 }
                 self.open(path, v.register(template, *r));
             }
-            Instr::Begins(a, size) => self.begins(path, template, *a, *size),
-            Instr::Ends(list) => path.ended.extend(list.iter().map(|l| program::object_of(l.0))),
+            Instr::Begins(a, size) => {
+                if let Some(a) = a.constant() {
+                    self.begins(path, template, a, *size);
+                }
+            }
+            Instr::Ends(list) => {
+                let gone = list.iter().filter_map(|l| l.0.constant());
+                path.ended.extend(gone.map(program::object_of));
+            }
             Instr::Pointer(using) => return Ok(self.pointer(from, path, using)),
             Instr::Fail(Violation::Locks, _) | Instr::Acquire(_) | Instr::Release(_) => {}
             Instr::Fail(..)
@@ -210,7 +217,10 @@ impl Builder<'_> {
             | Instr::Free(_)
             | Instr::Unmodelled(_)
             | Instr::Halt
-            | Instr::End(_) => {
+            | Instr::End(_)
+            | Instr::Return(_)
+            | Instr::Call { .. }
+            | Instr::CallPointer { .. } => {
                 self.last(from, path, i);
                 return Ok(false);
             }
@@ -228,6 +238,9 @@ impl Builder<'_> {
             }
             Instr::Alloc(..) | Instr::Free(_) => {
                 self.undefined(from, path.clone(), "memory is allocated, which is not abstracted");
+            }
+            Instr::Call { .. } | Instr::CallPointer { .. } => {
+                self.undefined(from, path.clone(), "a function is called, which is not abstracted");
             }
             Instr::Unmodelled(why) => self.undefined(from, path.clone(), why),
             _ => self.add(from, path.clone(), To::End),
@@ -390,17 +403,13 @@ impl Builder<'_> {
             Some(values.get(&id).cloned().unwrap_or(Expr::Reg(id)))
         };
         let e = substitute(&e, &with, &types);
-        let mut conditions = Vec::new();
-        partial(&e, &mut |operand, limit| {
-            let wide = Int::new(8, true);
-            conditions.push(match limit {
-                None => binary(BinOp::Eq, operand.clone(), Expr::Const(0), wide, &types),
-                Some(bits) => {
-                    let last = Expr::Const(i64::from(bits) - 1);
-                    binary(BinOp::Lt, last, operand.clone(), Int::new(8, false), &types)
-                }
-            });
-        });
+        let mut operands = Vec::new();
+        let mut fresh = |ty: Int| {
+            path.inputs.push(ty);
+            Expr::Reg(INPUT + path.inputs.len() as u32 - 1)
+        };
+        let e = opaque(e, &mut fresh, &mut |operand| operands.push(operand));
+        let conditions = self.open_conditions(path, operands.iter().chain([&e]));
         for bad in conditions {
             let mut failing = path.clone();
             if assume(&mut failing, bad.clone()) {
@@ -409,6 +418,25 @@ impl Builder<'_> {
             assume(path, negate(bad));
         }
         e
+    }
+
+    /// Returns when C leaves the values of expressions open.
+    fn open_conditions<'e>(&self, path: &Path, list: impl Iterator<Item = &'e Expr>) -> Vec<Expr> {
+        let types = |id| type_in(self.variables, &path.inputs, id);
+        let mut conditions = Vec::new();
+        list.for_each(|e| {
+            partial(e, &mut |operand, limit| {
+                let wide = Int::new(8, true);
+                conditions.push(match limit {
+                    None => binary(BinOp::Eq, operand.clone(), Expr::Const(0), wide, &types),
+                    Some(bits) => {
+                        let last = Expr::Const(i64::from(bits) - 1);
+                        binary(BinOp::Lt, last, operand.clone(), Int::new(8, false), &types)
+                    }
+                });
+            })
+        });
+        conditions
     }
 
     /// Makes an access to the variable at an address, for each that it may be.
@@ -602,7 +630,11 @@ fn own(e: &Expr, register: u32) -> Expr {
         Expr::Bin(op, a, b, at) => {
             Expr::Bin(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at)
         }
-        Expr::Const(_) | Expr::Reg(_) => e.clone(),
+        Expr::Float(op, a, b, at) => {
+            Expr::Float(*op, Box::new(own(a, register)), Box::new(own(b, register)), *at)
+        }
+        Expr::Convert(e, conversion) => Expr::Convert(Box::new(own(e, register)), *conversion),
+        Expr::Const(_) | Expr::Reg(_) | Expr::Local(_) => e.clone(),
     }
 }
 
