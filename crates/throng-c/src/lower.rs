@@ -394,7 +394,7 @@ impl<'a> Lower<'a> {
     }
 
     fn define(&mut self, f: &'a Node<FunctionDefinition>, uses: uses::Uses) -> Result<()> {
-        let base = self.specifiers(&f.node.specifiers, f.span)?;
+        let base = self.specifiers(&f.node.specifiers)?;
         let attributes = base.attributes.iter().copied().chain(&f.node.declarator.node.attributes);
         let said = self.said(attributes, On::Function)?;
         let (name, ty) = self.declarator(base.ty, &f.node.declarator)?;
@@ -405,7 +405,7 @@ impl<'a> Lower<'a> {
             // Parameters in the old style.
             let mut types: HashMap<String, Ty> = HashMap::new();
             for d in &f.node.declarations {
-                let base = self.specifiers(&d.node.specifiers, d.span)?;
+                let base = self.specifiers(&d.node.specifiers)?;
                 for i in &d.node.declarators {
                     if let (Some(n), t) = self.declarator(base.ty.clone(), &i.node.declarator)? {
                         types.insert(n, decay(t));
@@ -471,7 +471,7 @@ impl<'a> Lower<'a> {
         {
             self.declare_tag(s);
         }
-        let base = match self.specifiers(&d.node.specifiers, d.span) {
+        let base = match self.specifiers(&d.node.specifiers) {
             Ok(base) => base,
             Err(p) => return self.refuse_all(d, p),
         };
@@ -490,6 +490,8 @@ impl<'a> Lower<'a> {
             _ => None,
         });
         match &d.node.declarators[..] {
+            // Structures and enumerations know it themselves.
+            [] if p.construct().is_some() => Ok(()),
             [] => Err(p),
             all => all
                 .iter()

@@ -449,7 +449,8 @@ mod tests {
         let mut files = Vec::new();
         sources(&root, &mut files);
         // Attributes may have the names of functions, and so have headers and words of the syntax.
-        let others = |file: &PathBuf| file.ends_with("constructs.rs") || file.starts_with(root.join("syntax"));
+        let others =
+            |file: &PathBuf| file.ends_with("constructs.rs") || file.starts_with(root.join("syntax"));
         files.retain(|file| !file.ends_with("library/special.rs") && !others(file));
         let families = ["__VERIFIER_", "__CPROVER_", "pthread_", "sem_", "__assert"];
         let types = ["pthread_mutex_t", "pthread_cond_t"];

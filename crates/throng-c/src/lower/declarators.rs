@@ -29,11 +29,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Reads the specifiers of a declaration, or of a type name.
-    pub(super) fn specifiers(
-        &mut self,
-        list: &'a [Node<DeclarationSpecifier>],
-        span: Span,
-    ) -> Result<Base<'a>> {
+    pub(super) fn specifiers(&mut self, list: &'a [Node<DeclarationSpecifier>]) -> Result<Base<'a>> {
         let mut base = Base::default();
         let mut types = Vec::new();
         let mut atomic = false;
@@ -59,7 +55,7 @@ impl<'a> Lower<'a> {
                 DeclarationSpecifier::Attributes(list) => base.attributes.extend(list),
             }
         }
-        base.ty = self.base_type(&types, span)?;
+        base.ty = self.base_type(&types)?;
         if let [Node { node: TypeSpecifier::TypedefName(n), .. }] = types[..] {
             base.type_aligned = match self.lookup(&n.node.name) {
                 Some(Symbol::Typedef(_, aligned)) => *aligned,
@@ -87,7 +83,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn base_type(&mut self, list: &[&'a Node<TypeSpecifier>], span: Span) -> Result<Ty> {
+    fn base_type(&mut self, list: &[&'a Node<TypeSpecifier>]) -> Result<Ty> {
         let (mut size, mut longs, mut unsigned) = (4, 0, false);
         let mut float = None;
         for t in list {
@@ -122,7 +118,7 @@ impl<'a> Lower<'a> {
                         _ => wrong(n.span, format!("`{name}` is not a type")),
                     };
                 }
-                TypeSpecifier::TypeOf(of) => return self.type_of_type(of, span),
+                TypeSpecifier::TypeOf(of) => return self.type_of_type(of),
             }
         }
         if let Some(size) = float {
@@ -134,7 +130,7 @@ impl<'a> Lower<'a> {
         Ok(Ty::Int(Int::new(size, !unsigned)))
     }
 
-    fn type_of_type(&mut self, of: &'a TypeOf, span: Span) -> Result<Ty> {
+    fn type_of_type(&mut self, of: &'a TypeOf) -> Result<Ty> {
         match of {
             TypeOf::Type(t) => self.type_name(t),
             TypeOf::Expression(e) if self.is_variable_array(&e.node) => {
@@ -142,7 +138,7 @@ impl<'a> Lower<'a> {
             }
             TypeOf::Expression(e) => self.type_of(e),
             // The qualifiers of a type other than `_Atomic` are not kept.
-            TypeOf::Unqualified(of) => self.type_of_type(of, span).map(unatomic),
+            TypeOf::Unqualified(of) => self.type_of_type(of).map(unatomic),
         }
     }
 
@@ -152,7 +148,7 @@ impl<'a> Lower<'a> {
 
     /// Returns a type and the alignment that its `typedef` gives it.
     pub(super) fn aligned_type_name(&mut self, t: &'a Node<TypeName>) -> Result<(Ty, Option<u64>)> {
-        let base = self.specifiers(&t.node.specifiers, t.span)?;
+        let base = self.specifiers(&t.node.specifiers)?;
         self.said(base.attributes.iter().copied(), On::Other)?;
         match &t.node.declarator {
             Some(d) => {
@@ -275,7 +271,7 @@ impl<'a> Lower<'a> {
     }
 
     fn parameter(&mut self, p: &'a Node<ParameterDeclaration>) -> Result<(Option<String>, Ty)> {
-        let base = self.specifiers(&p.node.specifiers, p.span)?;
+        let base = self.specifiers(&p.node.specifiers)?;
         let own = p.node.declarator.iter().flat_map(|d| &d.node.attributes);
         self.said(base.attributes.iter().copied().chain(own), On::Other)?;
         let (name, ty) = match &p.node.declarator {

@@ -166,7 +166,7 @@ impl<'a> Lower<'a> {
     }
 
     fn declared_members(&mut self, f: &'a Node<StructField>) -> Result<Vec<Member>> {
-        let base = self.specifiers(&f.node.specifiers, f.span)?;
+        let base = self.specifiers(&f.node.specifiers)?;
         let attributes = || base.attributes.iter().copied();
         let mut members = Vec::new();
         if f.node.declarators.is_empty() {

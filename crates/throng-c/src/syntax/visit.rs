@@ -195,12 +195,10 @@ fn type_name<'a>(v: &mut impl Visit<'a>, t: &'a Node<TypeName>) {
 /// Types are measured, and sizes of arrays are computed.
 fn specifiers<'a>(v: &mut impl Visit<'a>, list: &'a [Node<DeclarationSpecifier>]) {
     for s in list {
-        match &s.node {
-            DeclarationSpecifier::TypeSpecifier(t) => match &t.node {
-                TypeSpecifier::TypeOf(of) => type_of(v, of),
-                TypeSpecifier::Atomic(t) => type_name(v, t),
-                _ => {}
-            },
+        let DeclarationSpecifier::TypeSpecifier(t) = &s.node else { continue };
+        match &t.node {
+            TypeSpecifier::TypeOf(of) => type_of(v, of),
+            TypeSpecifier::Atomic(t) => type_name(v, t),
             _ => {}
         }
     }

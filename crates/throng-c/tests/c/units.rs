@@ -150,7 +150,7 @@ fn files_that_do_not_fit_together_are_refused() {
         ],
         [&format!("extern int x; {main}"), "int x(void) { return 1; }", "something else"],
         [&format!("inline int f() {{ return 1; }} {main}"), "int f() { return 2; }", "`inline`"],
-        [main, "\nint x = ;", "b.c:5: this is not C"],
+        [main, "\nint x = ;", "b.c:5: unexpected `;`"],
         [
             "int g(); int main() { return g(); }",
             "static int f()\n{ return y; } int g() { return f(); }",
