@@ -228,8 +228,12 @@ pub fn check(program: &Program, sets: &Locksets) -> Result<Compared, String> {
     Ok(Compared { instructions: count, checked: Checked::of_source() })
 }
 
-/// Checks that sets hold: at the start, and after each instruction if they do before it.
+/// Checks that sets hold: at the start, and after each instruction if they do before it. Calls are
+/// not followed, so that there must be none.
 pub(crate) fn follow_from_the_start(program: &Program, sets: &Locksets) -> Result<(), String> {
+    if let Some(why) = program.not_flat() {
+        return Err(why);
+    }
     if sets.at.len() != program.templates.len() {
         return Err("there are other templates".into());
     }

@@ -156,6 +156,9 @@ pub fn write(
     bound: Bound,
     proofs: &[(&str, &Certificate)],
 ) -> Result<String, String> {
+    if let Some(why) = query.program.not_flat() {
+        return Err(format!("states with calls are not written: {why}"));
+    }
     let mut tables = Tables {
         model,
         initial: initial_memory(&query.program),
@@ -352,6 +355,9 @@ pub fn certify(query: &Query, bound: Bound, bytes: &[u8], limits: &Limits) -> Re
     }
     if document.program != identity(query) {
         return invalid("it is about another program or another question");
+    }
+    if let Some(why) = query.program.not_flat() {
+        return invalid(&format!("states with calls are not read: {why}"));
     }
     // At the bound, a step creates no thread, so that a closed set of one bound is none of another.
     if document.bound != bound.threads() {

@@ -2,8 +2,10 @@
 
 mod common;
 
+use common::program as finished;
 use common::*;
-use throng_goto::program::{BinOp, Budget, Expr, INT, Instr, PTR, Program, Violation};
+use throng_goto::doubt::Doubt;
+use throng_goto::program::{BinOp, Budget, Expr, INT, Instr, PTR, Program, Violation, next};
 
 /// A generator of numbers.
 struct Random(u64);
@@ -234,4 +236,169 @@ fn a_program_does_the_same_with_functions_in_place_of_their_calls() {
         compared > 800 && flat == 300 && partly > 300 && several > 200,
         "{compared} {flat} {partly} {several}"
     );
+}
+
+fn inlined(program: Program) -> Program {
+    let mut program = program.inlined(&Budget::default());
+    program.finish();
+    program
+}
+
+/// `set(p, v)` stores through a pointer, and has a variable; `twice` calls it twice, one after the
+/// other; `main` calls `twice` and starts a thread in it.
+fn setters() -> Program {
+    let mut main = Function::new("main", &[]);
+    let (r, t) = (main.register(INT), main.register(PTR));
+    main.call(1, &[Expr::Const(5)], Some(r));
+    main.emit(Instr::Spawn(1, vec![Expr::Reg(r)], t));
+    main.emit(Instr::Return(None));
+    let mut twice = Function::new("twice", &[INT]);
+    let own = twice.local("own", 8);
+    twice.begins(&own, 8);
+    let r = twice.register(INT);
+    twice.call(2, &[global(0), Expr::Reg(0)], Some(r));
+    twice.call(2, &[global(1), Expr::Reg(r)], Some(r));
+    twice.emit(Instr::Return(Some(Expr::Reg(r))));
+    let mut set = Function::new("set", &[PTR, INT]);
+    let (v, result) = (set.local("v", 4), set.register(INT));
+    set.begins(&v, 4);
+    set.emit(Instr::Any(result));
+    set.store(&Expr::Reg(0), Expr::Reg(1), INT);
+    set.emit(Instr::Return(Some(Expr::Reg(result))));
+    let mut program = raw(vec![main, twice, set], &[("x", INT), ("y", INT)]);
+    program.templates[2].doubts.push((1, Doubt::Result("g".into())));
+    program
+}
+
+#[test]
+fn functions_are_put_where_they_are_called() {
+    let program = inlined(setters());
+    assert!(program.is_flat());
+    let names: Vec<&str> = program.templates.iter().map(|t| &*t.name).collect();
+    assert_eq!(names, ["main", "twice"]);
+    let main = &program.templates[0];
+    // Constants that are never assigned to are no registers.
+    let stores: Vec<&Expr> = main
+        .code
+        .iter()
+        .filter_map(|i| match i {
+            Instr::Store(a, ..) => Some(a),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(stores, [&global(0), &global(1)]);
+    let values: Vec<&Expr> = main
+        .code
+        .iter()
+        .filter_map(|i| match i {
+            Instr::Store(_, v, _) => Some(v),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(values[0], &Expr::Const(5));
+    // The result is the register of the caller, from which it becomes a parameter.
+    let copied = |i: &Instr| match i {
+        Instr::Let(to, e @ Expr::Reg(_)) => Some((*to, e.clone())),
+        _ => None,
+    };
+    let copies: Vec<_> = main.code.iter().filter_map(copied).collect();
+    let [(parameter, result)] = &copies[..] else { panic!("{}", program.print()) };
+    assert_eq!((values[1], result), (&Expr::Reg(*parameter), &Expr::Reg(0)));
+    for t in &program.templates {
+        for pc in 0..t.code.len() {
+            assert!(next(&t.code, pc).iter().all(|&to| to < t.code.len()));
+        }
+    }
+}
+
+#[test]
+fn origins_and_doubts_say_which_calls_lead_to_an_instruction() {
+    let program = inlined(setters());
+    let main = &program.templates[0];
+    let stores = (0..main.code.len()).filter(|&pc| matches!(main.code[pc], Instr::Store(..)));
+    let origins: Vec<_> = stores.map(|pc| program.origin(0, pc)).collect();
+    // Lines are a hundred times the number of the function, and the number of the instruction.
+    assert!(origins.iter().all(|o| o.function == "main > twice > set" && o.line == 202));
+    assert_eq!(origins[0].calls, [0, 101]);
+    assert_eq!(origins[1].calls, [0, 102]);
+    for t in &program.templates {
+        let open = (0..t.code.len()).filter(|&pc| matches!(t.code[pc], Instr::Any(_)));
+        let doubts: Vec<_> = open.map(|pc| t.doubt(pc)).collect();
+        assert_eq!(doubts, [Some(&Doubt::Result("g".into())); 2]);
+    }
+}
+
+#[test]
+fn variables_in_memory_have_places_that_functions_share_which_are_not_called_together() {
+    let program = inlined(setters());
+    // Those of the first thread are objects, because their addresses are used.
+    let objects: Vec<&str> = program.objects.iter().map(|o| &*o.name).collect();
+    assert_eq!(objects, ["x", "y", "own", "set::v", "set::v"]);
+    assert_eq!(program.templates[0].frame, 0);
+    let places: Vec<_> = program.locals.iter().map(|l| (&*l.name, l.base, l.size)).collect();
+    assert_eq!(places, [("own", 0, 8), ("v", 8, 4), ("v", 8, 4)]);
+    assert_eq!(program.templates[1].frame, 12);
+    assert!(!program.objects[4].visible && program.objects[0].visible);
+}
+
+#[test]
+fn what_is_left_of_calls_has_a_reason() {
+    let mut main = Function::new("main", &[]);
+    main.call(1, &[], None);
+    main.emit(Instr::Return(None));
+    let mut f = Function::new("f", &[]);
+    f.call(2, &[], None);
+    f.emit(Instr::Return(None));
+    let mut g = Function::new("g", &[]);
+    g.store(&global(0), Expr::Const(1), INT);
+    g.emit(Instr::Return(None));
+    let program = || raw(vec![main.clone(), f.clone(), g.clone()], &[("x", INT)]);
+    let small = program().inlined(&Budget { instructions: 1, ..Budget::default() });
+    let why = "with functions in place of their calls the program is too long";
+    assert_eq!(small.not_flat().as_deref(), Some(why));
+    assert_eq!(program().inlined(&Budget::default()).not_flat(), None);
+    f.call(1, &[], None);
+    let program = raw(vec![main, f, g], &[("x", INT)]).inlined(&Budget::default());
+    assert_eq!(program.not_flat().as_deref(), Some("`f` calls itself"));
+}
+
+#[test]
+fn what_threads_are_counted_and_what_they_see_follows_calls() {
+    // `main` starts a thread in a function that it calls; both call `set`.
+    let program = |by_call: bool| {
+        let mut main = Function::new("main", &[]);
+        let t = main.register(PTR);
+        match by_call {
+            true => main.call(2, &[], None),
+            false => _ = main.emit(Instr::Spawn(1, Vec::new(), t)),
+        }
+        main.call(3, &[], None);
+        main.emit(Instr::Return(None));
+        let mut thread = Function::new("thread", &[]);
+        thread.call(3, &[], None);
+        thread.emit(Instr::Return(None));
+        let mut starts = Function::new("starts", &[]);
+        let t = starts.register(PTR);
+        if by_call {
+            starts.emit(Instr::Spawn(1, Vec::new(), t));
+        }
+        starts.emit(Instr::Return(None));
+        let mut set = Function::new("set", &[]);
+        set.store(&global(0), Expr::Const(1), INT);
+        set.emit(Instr::Return(None));
+        let mut only = Function::new("only", &[]);
+        only.store(&global(1), Expr::Const(1), INT);
+        only.emit(Instr::Return(None));
+        main.0.code.insert(0, Instr::Call { function: 4, arguments: Vec::new(), result: None });
+        finished(vec![main, thread, starts, set, only], &[("x", INT), ("y", INT)])
+    };
+    for by_call in [false, true] {
+        let program = program(by_call);
+        assert!(program.objects[0].visible, "two threads write it");
+        assert!(!program.objects[1].visible, "the first thread alone writes it");
+        assert_eq!(program.most_threads(), (!by_call).then_some(2));
+        assert_eq!(program.runs_once(1), !by_call);
+        assert_eq!(program.creates_without_bound(), by_call);
+        assert!(!program.runs_once(3));
+    }
 }

@@ -49,8 +49,12 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Finds them; `Err`: memory is read in pieces that overlap.
+    /// Finds them; `Err`: memory is read in pieces that overlap, or functions are called, which
+    /// have variables for each call.
     pub fn of(program: &Program) -> Result<Variables, String> {
+        if let Some(why) = program.not_flat() {
+            return Err(why);
+        }
         let constants = (0..program.templates.len()).map(|t| constants(program, t)).collect();
         let mut v = Variables { constants, ..Variables::default() };
         let mut cells: FxHashMap<(Option<usize>, i64), Int> = FxHashMap::default();

@@ -99,9 +99,11 @@ impl Program {
             let seen = if o.visible { "" } else { "  // no other thread sees accesses to it" };
             _ = writeln!(out, "object {}: {} bytes{seen}", o.name, o.init.len());
         }
-        for t in &self.templates {
+        let starts = self.starts();
+        for (k, t) in self.templates.iter().enumerate() {
+            let kind = if starts.contains(&k) { "thread" } else { "function" };
             let args: Vec<String> = (0..t.arguments).map(|r| register_name(t, r as Reg)).collect();
-            _ = writeln!(out, "\nthread {}({}):", t.name, args.join(", "));
+            _ = writeln!(out, "\n{kind} {}({}):", t.name, args.join(", "));
             let mut last = (0, String::new());
             for (pc, i) in t.code.iter().enumerate() {
                 let origin = &self.origins[t.origins[pc] as usize];

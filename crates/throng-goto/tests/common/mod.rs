@@ -14,6 +14,7 @@ use throng_goto::step::{After, Memory, OPEN, Thread, initial_memory, start, step
 pub const BOOL: Int = Int { size: 1, signed: false, truth: true };
 
 /// A function being written.
+#[derive(Clone)]
 pub struct Function(pub Template);
 
 impl Function {
