@@ -27,9 +27,6 @@ mod statements;
 mod structures;
 mod token;
 
-#[cfg(test)]
-mod tests;
-
 use std::ops::Range;
 
 use ast::{Span, TranslationUnit};
