@@ -28,9 +28,6 @@ mod structures;
 mod token;
 pub mod visit;
 
-#[cfg(test)]
-mod tests;
-
 use std::ops::Range;
 
 use ast::{Span, TranslationUnit};

@@ -84,7 +84,9 @@ impl Parser<'_> {
         let mut specifiers = self.specifiers()?;
         let start = specifiers.start;
         let mut declarators = Vec::new();
-        if specifiers.list.is_empty() && self.kind() != Kind::Identifier {
+        // Without any specifier it is an `int`, in the old style.
+        let begins = matches!(self.kind(), Kind::Identifier | Kind::Star | Kind::LeftParen);
+        if specifiers.list.is_empty() && !begins {
             return Err(self.unexpected("a declaration"));
         }
         while self.kind() != Kind::Semicolon || !declarators.is_empty() {

@@ -51,6 +51,7 @@ impl Parser<'_> {
             let mut derived = Vec::new();
             while p.kind() == Kind::Star {
                 derived.push(p.pointer()?);
+                p.limit(&derived)?;
             }
             let kind = p.declarator_kind(naming)?;
             loop {

@@ -23,6 +23,13 @@ impl Errors {
         }
     }
 
+    /// Adds a hint to the last error if it has none.
+    pub(super) fn suggest(&mut self, hint: String) {
+        if let Some(last) = self.list.last_mut() {
+            last.hint.get_or_insert(hint);
+        }
+    }
+
     /// Adds an error behind which it makes no sense to go on.
     pub(super) fn fatal(&mut self, error: SyntaxError) {
         self.add(error);

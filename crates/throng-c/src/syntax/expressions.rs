@@ -202,14 +202,28 @@ impl Parser<'_> {
 
     /// A call. A builtin that takes a type for an argument is not a call, and not supported.
     fn call(&mut self, start: usize, callee: Operand) -> Parsed<Operand> {
-        let builtin = match &callee.node {
-            Expression::Identifier(i) if i.node.name.starts_with('_') => Some(i.node.name.clone()),
-            _ => None,
+        let name = match &callee.node {
+            Expression::Identifier(i) => i.node.name.clone(),
+            _ => String::new(),
         };
         self.bump();
+        let read = self.arguments(name.starts_with('_'));
+        let (arguments, takes_type) = read.inspect_err(|_| self.suggest_header(&name))?;
+        if takes_type {
+            return Ok(self.node(start, Expression::Unsupported(name)));
+        }
+        let call = self.node(start, CallExpression { callee: Box::new(callee), arguments });
+        Ok(self.node(start, Expression::Call(Box::new(call))))
+    }
+
+    /// The arguments of a call with the bracket behind them, and whether a type is among them.
+    fn arguments(&mut self, is_builtin: bool) -> Parsed<(Vec<Operand>, bool)> {
         let (mut arguments, mut takes_type) = (Vec::new(), false);
-        while self.kind() != Kind::RightParen {
-            if builtin.is_some() && self.is_type(self.at) {
+        if self.eat(Kind::RightParen) {
+            return Ok((arguments, false));
+        }
+        loop {
+            if is_builtin && self.is_type(self.at) {
                 self.type_name()?;
                 takes_type = true;
             } else {
@@ -218,18 +232,11 @@ impl Parser<'_> {
             if !self.eat(Kind::Comma) {
                 break;
             }
-            if self.kind() == Kind::RightParen {
-                return Err(self.unexpected("an expression"));
-            }
         }
         if !self.eat(Kind::RightParen) {
             return Err(self.unexpected("`,` or `)`"));
         }
-        if let Some(name) = builtin.filter(|_| takes_type) {
-            return Ok(self.node(start, Expression::Unsupported(name)));
-        }
-        let call = self.node(start, CallExpression { callee: Box::new(callee), arguments });
-        Ok(self.node(start, Expression::Call(Box::new(call))))
+        Ok((arguments, takes_type))
     }
 }
 

@@ -134,12 +134,15 @@ pub(super) fn header_of(name: &str) -> Option<&'static str> {
     TYPES.iter().find(|(_, types)| types.contains(&name)).map(|(header, _)| *header)
 }
 
-/// Returns the hint for a type that is not known.
-pub(super) fn for_type(name: &str) -> Option<String> {
-    match header_of(name) {
-        Some(header) => Some(format!("add `#include <{header}>`")),
-        None => misspelt(name).map(meant),
-    }
+/// Returns the hint for a name that is not known.
+pub(super) fn for_unknown(name: &str) -> Option<String> {
+    include(name).or_else(|| misspelt(name).map(meant))
+}
+
+/// Returns the hint to include what declares a name.
+fn include(name: &str) -> Option<String> {
+    let listed = MACROS.iter().find(|m| m.0 == name).map(|m| m.1);
+    header_of(name).or(listed).map(|header| format!("add `#include <{header}>`"))
 }
 
 fn meant(word: &str) -> String {
@@ -147,23 +150,24 @@ fn meant(word: &str) -> String {
 }
 
 /// Returns the keyword that differs from a name in one letter, or in the order of two.
-pub(super) fn misspelt(name: &str) -> Option<&'static str> {
-    let plausible = name.len() > 2 && name.is_ascii();
-    standard_keywords().find(|w| plausible && is_close(name.as_bytes(), w.as_bytes()))
+fn misspelt(name: &str) -> Option<&'static str> {
+    standard_keywords().find(|w| is_close(name.as_bytes(), w.as_bytes()))
 }
 
-/// Returns whether two words differ by one letter, which may be missing, or by two in other order.
+/// Returns whether two words differ by one letter, which may be missing, or by two in other order;
+/// short words only by the latter.
 fn is_close(a: &[u8], b: &[u8]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if long.len() > short.len() + 1 || long.len() < 3 {
+    if long.len() > short.len() + 1 {
         return false;
     }
     let same = short.iter().zip(long).take_while(|(x, y)| x == y).count();
     let (short, long) = (&short[same..], &long[same..]);
     match (short, long) {
-        (_, []) => false,
-        _ if short.len() < long.len() => short == &long[1..],
         ([a, b, rest @ ..], [c, d, others @ ..]) if a == d && b == c => rest == others,
+        (_, []) => false,
+        _ if a.len() < 4 || b.len() < 4 => false,
+        _ if short.len() < long.len() => short == &long[1..],
         _ => short.get(1..) == long.get(1..),
     }
 }
@@ -179,17 +183,25 @@ impl Parser<'_> {
         if self.kind_of(index) != Kind::Identifier || self.scopes.is_declared(name) {
             return None;
         }
-        let header = MACROS.iter().find(|m| m.0 == name).map(|m| m.1).or_else(|| header_of(name));
-        match header {
-            Some(header) => Some(format!("add `#include <{header}>`")),
-            None => misspelt(name).map(meant),
+        for_unknown(name)
+    }
+
+    /// Suggests the header of a macro that takes types, after an error in what looks like a call.
+    pub(super) fn suggest_header(&mut self, callee: &str) {
+        if let Some(hint) = include(callee).filter(|_| !self.scopes.is_declared(callee)) {
+            self.errors.suggest(hint);
         }
     }
 
-    /// Returns the hint about the word with which a statement began.
-    pub(super) fn hint_about_statement(&self, first: usize) -> Option<String> {
-        let called = self.kind_of(first) == Kind::Identifier && !self.scopes.is_declared(self.spelling(first));
-        misspelt(self.spelling(first)).filter(|_| called).map(meant)
+    /// Suggests the keyword that the first word of a statement with an error may be.
+    pub(super) fn suggest_keyword(&mut self, first: usize) {
+        let name = self.spelling(first);
+        if self.kind_of(first) == Kind::Identifier
+            && !self.scopes.is_declared(name)
+            && let Some(word) = misspelt(name)
+        {
+            self.errors.suggest(meant(word));
+        }
     }
 }
 
@@ -197,12 +209,14 @@ impl Parser<'_> {
 pub(super) fn is_cplusplus(text: &str, tokens: &[Token]) -> bool {
     let spelling = |t: &Token| &text[t.start as usize..t.end as usize];
     let word = |w: &[Token]| CPLUSPLUS.contains(&spelling(&w[0])) && follows(w[1].kind);
+    // Attributes have scopes too.
     let qualified = |w: &[Token]| {
-        let colons = w[1].kind == Kind::Colon && w[2].kind == Kind::Colon && w[1].end == w[2].start;
-        colons && w[0].kind == Kind::Identifier && w[3].kind == Kind::Identifier
+        let colons = w[2].kind == Kind::Colon && w[3].kind == Kind::Colon && w[2].end == w[3].start;
+        let attribute = matches!(w[0].kind, Kind::LeftBracket | Kind::Comma);
+        colons && !attribute && w[1].kind == Kind::Identifier && w[4].kind == Kind::Identifier
     };
     let linkage = |w: &[Token]| w[0].kind == Kind::Extern && w[1].kind == Kind::Text;
-    tokens.windows(2).any(|w| word(w) || linkage(w)) || tokens.windows(4).any(qualified)
+    tokens.windows(2).any(|w| word(w) || linkage(w)) || tokens.windows(5).any(qualified)
 }
 
 /// Returns whether a token follows a word of C++, and not a name of C.

@@ -50,9 +50,4 @@ impl<'t> Scopes<'t> {
     pub(super) fn is_declared(&self, name: &str) -> bool {
         self.names.contains_key(name)
     }
-
-    /// Returns how many scopes are open.
-    pub(super) fn depth(&self) -> usize {
-        self.open.len()
-    }
 }

@@ -248,7 +248,7 @@ impl<'t> Parser<'t> {
         let behind = self.is_type(self.at + 1);
         let what = if behind { "unknown word" } else { "unknown type name" };
         let error = SyntaxError::new(self.token_span(self.at), format!("{what} `{name}`"));
-        let hint = match hints::for_type(name) {
+        let hint = match hints::for_unknown(name) {
             None if behind => Some("a macro that is not defined?".into()),
             hint => hint,
         };

@@ -38,6 +38,7 @@ impl Parser<'_> {
 
     /// Passes over an item that had an error; always passes a token.
     fn recover_item(&mut self, first: usize) {
+        self.suggest_keyword(first);
         self.recover(first);
         if self.at == first && self.kind() != Kind::RightBrace {
             self.pass_all();
@@ -288,7 +289,9 @@ impl Parser<'_> {
             self.bump();
         }
         if self.kind() == Kind::LeftBrace {
-            return Err(self.refuse("assembly of this form is not supported", None));
+            self.refuse("assembly of this form is not supported", None);
+            self.pass_all();
+            return Ok(Statement::Expression(None));
         }
         self.expect(Kind::LeftParen)?;
         let template = self.string()?;
