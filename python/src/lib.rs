@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use throng::{Error, Input};
 use throng_lang::source::render;
 
-use crate::options::Opening;
+use crate::options::{Choice, Opening};
 
 create_exception!(
     throng,
@@ -40,6 +40,13 @@ impl Loaded {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, opening: Opening) -> PyResult<Loaded> {
         search::apart(py, opening.file(&path)?)?.map(Loaded).map_err(raised)
+    }
+
+    #[staticmethod]
+    fn project(py: Python<'_>, path: PathBuf, choice: Choice) -> PyResult<Loaded> {
+        let selection = choice.selection()?;
+        let read = move || Input::open_project(path, &selection, &Limits::none());
+        search::apart(py, read)?.map(Loaded).map_err(raised)
     }
 
     #[staticmethod]

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use throng::lang::{Source, Vocabulary};
 use throng::model::limits::Limits;
-use throng::{CodeQuestion, Compiling, Engine, Error, Format, Input, Reading, Settings};
+use throng::{CodeQuestion, Compiling, Engine, Error, Flags, Format, Input, Reading, Selection, Settings};
 use throng_lang::load::format_of;
 
 /// The names of keyword arguments in messages.
@@ -56,11 +56,45 @@ pub(crate) struct Opening {
     keep_ended: bool,
     defines: Vec<String>,
     includes: Vec<PathBuf>,
+    flags: Vec<String>,
     more: Vec<PathBuf>,
     ilp32: bool,
 }
 
+/// Which files of a build are one program.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Choice {
+    files: Vec<PathBuf>,
+    main: Option<PathBuf>,
+    entries: Vec<String>,
+    flags: Vec<String>,
+}
+
+impl Choice {
+    pub(crate) fn selection(self) -> PyResult<Selection> {
+        let flags = Flags::read(self.flags).map_err(refused_flag)?;
+        Ok(Selection { files: self.files, main: self.main, entries: self.entries, flags })
+    }
+}
+
+fn refused_flag(why: String) -> PyErr {
+    PyValueError::new_err(format!("flags: {why}"))
+}
+
 impl Opening {
+    /// Returns the flags of the compiler.
+    fn compiler(&self) -> PyResult<Flags> {
+        let mut words: Vec<String> = self.defines.iter().map(|name| format!("-D{name}")).collect();
+        for folder in &self.includes {
+            let name = folder.to_str().ok_or_else(|| PyValueError::new_err("includes: not UTF-8"))?;
+            words.extend(["-I".to_string(), name.to_string()]);
+        }
+        words.extend(self.flags.iter().cloned());
+        words.extend(self.ilp32.then(|| "-m32".to_string()));
+        Flags::read(words).map_err(refused_flag)
+    }
+
     fn reading(&self) -> PyResult<Reading> {
         let from = self.format.as_deref().map(str::parse::<Format>).transpose();
         let from = from.map_err(|why| PyValueError::new_err(format!("format: {why}")))?;
@@ -75,6 +109,7 @@ impl Opening {
         let given = [
             ("defines", !self.defines.is_empty(), is(Format::C), C),
             ("includes", !self.includes.is_empty(), is(Format::C), C),
+            ("flags", !self.flags.is_empty(), is(Format::C), C),
             ("more", !self.more.is_empty(), is(Format::C), C),
             ("ilp32", self.ilp32, is(Format::C), C),
             ("init_free", self.init_free, is(Format::Spec), "nets in mist's format"),
@@ -88,15 +123,14 @@ impl Opening {
 
     /// Returns what reads the file.
     pub(crate) fn file(self, path: &Path) -> PyResult<impl FnOnce() -> Result<Input, Error> + Send> {
-        let reading = self.reading()?;
+        let (reading, flags) = (self.reading()?, self.compiler()?);
         Ok(move || {
             let format = format_of(path, &reading)?;
             self.refuse(format)?;
             if format != Format::C {
                 return Input::open_as(path, reading);
             }
-            let Opening { defines, includes, more, ilp32, .. } = self;
-            Input::open_c(path, &Compiling { defines, includes, more, ilp32 }, &Limits::none())
+            Input::open_c(path, &Compiling::alike(flags, &self.more), &Limits::none())
         })
     }
 

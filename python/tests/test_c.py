@@ -1,5 +1,6 @@
 """Programs in C: the shipped examples, options of the reader, certificates, replays, mutants, refusals."""
 
+import json
 import os
 import re
 import shutil
@@ -125,6 +126,21 @@ def test_how_it_is_compiled(tmp_path):
     read = {"includes": tmp_path / "headers", "more": "limit.c"}
     assert throng.check(throng.load(file, **read)).safe
     assert throng.check(throng.load(file, **read, ilp32=True)).unsafe
+    assert throng.check(throng.load(file, **read, flags="-O2 -m32")).unsafe
+    with pytest.raises(ValueError, match="-fshort-enums"):
+        throng.load(file, flags=["-fshort-enums"])
+
+
+def test_a_build(tmp_path):
+    (tmp_path / "bug.c").write_text(BUG)
+    (tmp_path / "other.c").write_text("int main(void) { return 0; }")
+    commands = [{"directory": str(tmp_path), "file": "bug.c", "arguments": ["cc", "-DLIMIT=2", "bug.c"]}, {"directory": str(tmp_path), "file": "other.c", "command": "cc other.c"}]
+    build = tmp_path / "compile_commands.json"
+    build.write_text(json.dumps(commands))
+    assert throng.check(throng.load_project(build, main="bug.c")).unsafe
+    assert throng.check(throng.load_project(build, files="other.c")).safe
+    with pytest.raises(throng.ThrongError, match="2 programs"):
+        throng.load_project(build)
 
 
 def test_what_does_not_apply_is_refused_by_name(examples):
@@ -141,7 +157,7 @@ def test_what_does_not_apply_is_refused_by_name(examples):
     values = {**dict.fromkeys(flags, True), "entries": "main", "property": "p.prp", "memory_model": "sc"}
     for name, value in values.items():
         assert f"`{name}` is for C" in refusal(throng.check, examples / "spinlock.bp", **{name: value})
-    for name, value in {"defines": "A", "includes": ".", "more": "b.c", "ilp32": True, "init_free": True}.items():
+    for name, value in {"defines": "A", "includes": ".", "flags": "-DA", "more": "b.c", "ilp32": True, "init_free": True}.items():
         assert f"`{name}` is for " in refusal(throng.load, examples / "spinlock.bp", **{name: value})
     assert "`keep_ended` is for Boolean programs" in refusal(throng.load, broken, keep_ended=True)
     with pytest.raises(ValueError, match="memory_model"):

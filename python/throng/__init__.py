@@ -7,7 +7,7 @@
 
 from ._throng import ThrongError, __version__
 from .model import EXIT, Model, Move, Start, never, never_shared, never_two
-from .questions import Program, certify, check, cutoff, load, loads, mutate, reach
+from .questions import Program, certify, check, cutoff, load, load_project, loads, mutate, reach
 from .results import (
     Answer,
     Certificate,
@@ -65,6 +65,7 @@ __all__ = [
     "check",
     "cutoff",
     "load",
+    "load_project",
     "loads",
     "mutate",
     "never",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
@@ -57,6 +58,7 @@ def load(
     keep_ended: bool = False,
     defines: Names = (),
     includes: Paths = (),
+    flags: Names = (),
     more: Paths = (),
     ilp32: bool = False,
 ) -> Program:
@@ -65,12 +67,29 @@ def load(
     `init_free`: mist's reading of nets, what ``init`` does not mention may start with any number of tokens.
     `keep_ended`: under a thread bound, a thread that has ended keeps its slot.
 
-    C: `defines`, macros (``NAME`` or ``NAME=VALUE``); `includes`, folders with headers; `more`, further files of the same program; `ilp32`, ``long`` has
-    32 bits.
+    C: `defines`, macros (``NAME`` or ``NAME=VALUE``); `includes`, folders with headers; `flags`, as the compiler takes them (a string is split as a shell
+    does); `more`, further files of the same program; `ilp32`, ``long`` has 32 bits.
     """
     opening = _opening(format, init_free, keep_ended)
-    compiling = {"defines": _list(defines), "includes": _list(includes), "more": _list(more), "ilp32": ilp32}
+    compiling = {"defines": _list(defines), "includes": _list(includes), "flags": _flags(flags), "more": _list(more), "ilp32": ilp32}
     return Program(_throng.Loaded.open(path, {**opening, **compiling}))
+
+
+def load_project(
+    path: Path,
+    *,
+    files: Paths = (),
+    main: Optional[Path] = None,
+    entries: Names = (),
+    flags: Names = (),
+) -> Program:
+    """Reads a program in C of a build, as ``compile_commands.json`` describes it, each file with its own flags.
+
+    `files`: these only. `main`: the file whose ``main`` it is, where several have one. `entries`: the functions that will be asked about, in place of
+    ``main``. `flags`: added to those of each file.
+    """
+    choice = {"files": _list(files), "main": main, "entries": _list(entries), "flags": _flags(flags)}
+    return Program(_throng.Loaded.project(path, choice))
 
 
 def loads(
@@ -299,9 +318,13 @@ def _list(value: Union[Paths, Names]) -> list[Any]:
     return [value] if isinstance(value, (str, os.PathLike)) else list(value)
 
 
+def _flags(value: Names) -> list[str]:
+    return shlex.split(value) if isinstance(value, str) else list(value)
+
+
 def _opening(format: Optional[str], init_free: bool, keep_ended: bool) -> dict[str, Any]:
     opening: dict[str, Any] = {"format": format, "init_free": init_free, "keep_ended": keep_ended}
-    return {**opening, "defines": [], "includes": [], "more": [], "ilp32": False}
+    return {**opening, "defines": [], "includes": [], "flags": [], "more": [], "ilp32": False}
 
 
 def _search(

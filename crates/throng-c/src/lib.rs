@@ -8,17 +8,21 @@
 //! What the reader does not understand it refuses, by name and position.
 
 pub mod constructs;
+pub mod flags;
 mod library;
 mod lower;
 pub mod mutants;
 pub mod preprocess;
+mod project;
 pub mod replay;
 pub mod syntax;
 mod types;
+mod units;
 pub mod witness;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use throng_goto::{Program, Query, Question};
 use throng_lang::load::Rejected;
@@ -26,8 +30,10 @@ use throng_lang::mutant::Mutant;
 use throng_lang::source::{Diagnostic, Source};
 use throng_model::assumption::Assumption;
 
-pub use preprocess::Options;
+pub use flags::Flags;
+pub use preprocess::{Options, SourceFile};
 use preprocess::{Prepared, Unit};
+pub use project::{Project, Selection};
 use syntax::SyntaxError;
 use syntax::ast::TranslationUnit;
 
@@ -48,7 +54,8 @@ impl Loaded {
 
     /// Returns its text.
     pub fn text(&self) -> Text {
-        Text { source: self.query.source.clone(), prepared: self.text.clone() }
+        let ilp32 = self.query.question.ilp32;
+        Text { source: self.query.source.clone(), prepared: self.text.clone(), ilp32 }
     }
 }
 
@@ -58,6 +65,7 @@ pub struct Text {
     /// The file that messages are about.
     pub source: Arc<Source>,
     prepared: Arc<Prepared>,
+    ilp32: bool,
 }
 
 impl Text {
@@ -65,50 +73,65 @@ impl Text {
     pub fn open(path: &Path, options: &Options) -> Result<Text, Rejected> {
         let user = throng_lang::load::read_source(path)?;
         let given = throng_lang::load::is_stdin(path);
-        Text::of_units(path, user, given, options)
+        Text::of_files(path, user, given, options)
     }
 
     /// Reads a text that stands for a file, such as what an editor has.
     pub fn edited(path: &Path, user: Source, options: &Options) -> Result<Text, Rejected> {
-        Text::of_units(path, user, true, options)
+        Text::of_files(path, user, true, options)
+    }
+
+    /// Reads a program of a build, and returns with it what is said about the choice of files. A
+    /// file may take as long as `timeout` in the preprocessor.
+    pub fn of_project(
+        project: &Project,
+        selection: &Selection,
+        timeout: Duration,
+    ) -> Result<(Text, Vec<String>), Rejected> {
+        let rejected = |why| Rejected { source: project.source().clone(), diagnostics: vec![why] };
+        let mut files = project.named(&selection.files).map_err(rejected)?;
+        files.iter_mut().for_each(|f| f.flags = f.flags.and(&selection.flags));
+        let ilp32 = units::data_model(&files).map_err(rejected)?;
+        let read = units::read_all(&files, None, timeout)?;
+        let chosen = selection.choose(read).map_err(rejected)?;
+        let user = throng_lang::load::read_source(&chosen.files[0].path)?;
+        let text = Text::prepared(user, chosen.files.into_iter().map(|f| f.unit).collect(), ilp32)?;
+        Ok((text, chosen.remarks))
     }
 
     /// Reads the files of a program; `given`: the text of the first is not that on the disk.
-    fn of_units(path: &Path, user: Source, given: bool, options: &Options) -> Result<Text, Rejected> {
-        let mut units = Vec::new();
-        for (i, file) in std::iter::once(path).chain(options.more.iter().map(|p| p.as_path())).enumerate() {
-            let name = file.display().to_string();
-            let raw = if !preprocess::is_preprocessed(file) {
-                let text = (given && i == 0).then_some(&user);
-                let bytes = preprocess::preprocess(file, text, options)
-                    .map_err(|why| Rejected { source: Arc::new(user.clone()), diagnostics: vec![why] })?;
-                String::from_utf8_lossy(&bytes).into_owned()
-            } else if i == 0 {
-                user.text.clone()
-            } else {
-                format!("# 1 \"{name}\"\n{}", throng_lang::load::read_source(file)?.text)
-            };
-            let end = if options.more.is_empty() { "" } else { "\n" };
-            units.push(Unit { file: name, raw: raw + end });
-        }
-        Text::prepared(user, units)
+    fn of_files(path: &Path, user: Source, given: bool, options: &Options) -> Result<Text, Rejected> {
+        let first = SourceFile { path: path.into(), flags: options.flags.clone() };
+        let files: Vec<SourceFile> = std::iter::once(first).chain(options.more.iter().cloned()).collect();
+        let rejected = |why| Rejected { source: Arc::new(user.clone()), diagnostics: vec![why] };
+        let ilp32 = units::data_model(&files).map_err(rejected)?;
+        let read = units::read_all(&files, given.then_some(&user), options.timeout)?;
+        Text::prepared(user, read.into_iter().map(|r| r.unit).collect(), ilp32)
     }
 
-    fn prepared(user: Source, units: Vec<Unit>) -> Result<Text, Rejected> {
+    /// The files of the program, headers apart.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.prepared.units.iter().map(|(_, file)| Path::new(file))
+    }
+
+    fn prepared(user: Source, units: Vec<Unit>, ilp32: bool) -> Result<Text, Rejected> {
         let prepared = Prepared::new(units, user);
-        Ok(Text { source: prepared.user.clone(), prepared: Arc::new(prepared) })
+        Ok(Text { source: prepared.user.clone(), prepared: Arc::new(prepared), ilp32 })
     }
 
     /// Returns the text with something changed.
     pub fn mutated(&self, mutant: &Mutant) -> Text {
-        Text { source: self.source.clone(), prepared: Arc::new(self.prepared.edited(&mutant.edits)) }
+        let prepared = Arc::new(self.prepared.edited(&mutant.edits));
+        Text { source: self.source.clone(), prepared, ilp32: self.ilp32 }
     }
 
     /// Returns what the program means to a question.
     pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
-        let done = on_large_stack(|| translate(&self.prepared, question));
+        let mut question = question.clone();
+        question.ilp32 = self.ilp32;
+        let done = on_large_stack(|| translate(&self.prepared, &question));
         let (program, notes) = rejected(&self.source, done)?;
-        let (source, question) = (self.source.clone(), question.clone());
+        let source = self.source.clone();
         let query = Query { source, program: Arc::new(program), question, notes };
         Ok(Loaded { query, text: self.prepared.clone() })
     }
@@ -122,7 +145,7 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
     let file = user.name.clone();
-    Text::prepared(user, vec![Unit { file, raw }])?.asking(&options.question)
+    Text::prepared(user, vec![Unit { file, raw }], options.flags.is_ilp32())?.asking(&options.question)
 }
 
 /// Runs work that goes down the tree by recursion, as the parser does; `None` if that fails.

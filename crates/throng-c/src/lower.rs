@@ -30,6 +30,7 @@ mod cleanup;
 mod conditions;
 mod counters;
 mod declarators;
+mod entries;
 mod exclusion;
 mod expressions;
 mod initial;
@@ -811,11 +812,7 @@ impl<'a> Lower<'a> {
                     self.problems.push(p);
                     return;
                 }
-                let hint = question.entries.is_empty().then(|| {
-                    "name the functions that threads call (on the command line: `--entry F`), or define `main`, which starts them".to_string()
-                });
-                let message = format!("there is no function `{name}`");
-                self.problems.push(Problem { code: "E804", span: Span::none(), message, hint });
+                self.no_function(name);
                 return;
             }
         }

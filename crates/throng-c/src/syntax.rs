@@ -61,7 +61,10 @@ impl SyntaxError {
 pub fn parse(text: &str, range: Range<usize>) -> Result<TranslationUnit, Vec<SyntaxError>> {
     let mut errors = Errors::default();
     if u32::try_from(range.end).is_err() {
-        return Err(vec![SyntaxError::new(Span::new(range.start, range.start), "a text of 4 GB is not read")]);
+        return Err(vec![SyntaxError::new(
+            Span::new(range.start, range.start),
+            "a text of 4 GB is not read",
+        )]);
     }
     let lexed = lexer::lex(text, range, &mut errors);
     let mut parser = Parser::new(text, lexed, errors);

@@ -10,6 +10,7 @@ mod check;
 mod checkpoint;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod compiler;
 pub mod console;
 mod cutoff;
 mod explain;
@@ -28,18 +29,20 @@ mod translate;
 mod vocabulary;
 mod witness;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use bench::BenchArgs;
+use compiler::CompilerFlags;
 use console::{Console, Failure};
-use throng::{CodeQuestion, Compiling, CutoffMethod, Engine, Settings};
+use throng::{CodeQuestion, Compiling, CutoffMethod, Engine, Error, Flags, Input, Selection, Settings};
 use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
+use throng_model::machine;
 use vocabulary::OPTIONS;
 
 /// The text that `throng` without arguments prints.
@@ -209,7 +212,7 @@ struct CheckArgs {
 
 /// Options of `throng certify`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = CERTIFY_NOTES)]
+#[command(after_help = CERTIFY_NOTES, allow_missing_positional = true)]
 struct CertifyArgs {
     #[command(flatten)]
     input: InputArgs,
@@ -226,7 +229,8 @@ struct CertifyArgs {
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
-    /// Stop when the process uses more than this many MiB
+    /// Stop when the process uses more than this many MiB; without it, more than three quarters of
+    /// the memory of the machine, or of the control group (on Linux)
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
     /// Write one JSON document instead of text
@@ -371,7 +375,8 @@ struct TranslateArgs {
     /// Give up after this many seconds; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
-    /// Give up when the process uses more than this many MiB
+    /// Give up when the process uses more than this many MiB; without it, more than three quarters
+    /// of the memory of the machine, or of the control group (on Linux)
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
     #[command(flatten)]
@@ -465,7 +470,8 @@ struct ManArgs {
 #[derive(Clone, Debug, Args)]
 struct InputArgs {
     /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml .c .i, or `-` for standard input
-    file: PathBuf,
+    #[arg(required_unless_present = "project")]
+    file: Option<PathBuf>,
     /// The format of the input, if its extension does not say
     #[arg(long, value_name = "KIND", value_parser = format_parser())]
     from: Option<Format>,
@@ -476,12 +482,15 @@ struct InputArgs {
     /// Programs: a thread that has ended still counts towards --threads (the Boom tool's reading)
     #[arg(long, help_heading = "Question")]
     no_slot_reuse: bool,
-    /// C: define a macro, NAME or NAME=VALUE
-    #[arg(short = 'D', value_name = "NAME", help_heading = "C")]
-    define: Vec<String>,
-    /// C: look for headers in this directory too
-    #[arg(short = 'I', value_name = "DIR", help_heading = "C")]
-    include: Vec<PathBuf>,
+    #[command(flatten)]
+    compiler: CompilerFlags,
+    /// C: read the C files of a build, each with its own flags: `compile_commands.json`, which
+    /// CMake, Meson and Bear write, or its folder. Files that are named are the only ones
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    project: Option<PathBuf>,
+    /// C: of a build with several programs, the one whose `main` is in this file
+    #[arg(long, value_name = "FILE", requires = "project", help_heading = "C")]
+    main: Option<PathBuf>,
     /// C: any number of threads each call this function (integers as arguments: any value;
     /// pointers: null), and `main` is not run; `A,B` for several
     #[arg(long, value_name = "FUNCTION", value_delimiter = ',', help_heading = "C")]
@@ -499,11 +508,11 @@ struct InputArgs {
     #[arg(long, value_name = "MODEL", value_parser = ["sc"], help_heading = "C")]
     memory_model: Option<String>,
     /// C: `long`, `size_t` and `ptrdiff_t` have 32 bits (pointers keep 8 bytes, which the verdict
-    /// says)
-    #[arg(long, help_heading = "C", conflicts_with = "lp64")]
+    /// says); `-m32` is the same
+    #[arg(long, alias = "m32", help_heading = "C", conflicts_with = "lp64")]
     ilp32: bool,
-    /// C: `long`, `size_t` and `ptrdiff_t` have 64 bits, which is the default
-    #[arg(long, help_heading = "C")]
+    /// C: `long`, `size_t` and `ptrdiff_t` have 64 bits, which is the default; `-m64` is the same
+    #[arg(long, alias = "m64", help_heading = "C")]
     lp64: bool,
 }
 
@@ -660,7 +669,8 @@ struct SearchArgs {
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
     timeout: Option<Duration>,
-    /// Stop when the process uses more than this many MiB
+    /// Stop when the process uses more than this many MiB; without it, more than three quarters of
+    /// the memory of the machine, or of the control group (on Linux)
     #[arg(long, value_name = "MIB", help_heading = "Limits")]
     memory: Option<u64>,
     /// Keep the configurations of explicit searches in files of this folder, mapped into memory:
@@ -720,27 +730,47 @@ impl InputArgs {
         }
     }
 
-    /// Returns whether it is a program in C.
-    fn is_c(&self) -> bool {
-        matches!(format_of(&self.file, &self.reading()), Ok(Format::C))
+    /// Returns the file that was named: the input, or what names its files.
+    fn file(&self) -> &Path {
+        self.file.as_ref().or(self.project.as_ref()).map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// How a program in C is compiled; `more`: its further files.
-    fn compiling(&self, more: &[PathBuf]) -> Compiling {
-        Compiling {
-            defines: self.define.clone(),
-            includes: self.include.clone(),
-            more: more.to_vec(),
-            ilp32: self.ilp32,
+    fn format(&self) -> Option<Format> {
+        match self.project {
+            Some(_) => Some(Format::C),
+            None => format_of(self.file(), &self.reading()).ok(),
         }
+    }
+
+    /// Returns whether it is a program in C.
+    fn is_c(&self) -> bool {
+        self.format() == Some(Format::C)
+    }
+
+    /// The flags of the compiler.
+    fn flags(&self) -> Result<Flags, Failure> {
+        let bits = [(self.ilp32, "-m32"), (self.lp64, "-m64")];
+        self.compiler.flags(bits.iter().find(|(given, _)| *given).map(|(_, flag)| *flag))
+    }
+
+    /// Reads a program in C; `more`: its further files.
+    fn read_c(&self, more: &[PathBuf], limits: &Limits) -> Result<Result<Input, Error>, Failure> {
+        let flags = self.flags()?;
+        let Some(project) = &self.project else {
+            let compiling = Compiling::alike(flags, more);
+            return Ok(Input::open_c(self.file(), &compiling, limits));
+        };
+        let files = self.file.iter().chain(more).cloned().collect();
+        let selection = Selection { files, main: self.main.clone(), entries: self.entry.clone(), flags };
+        Ok(Input::open_project(project, &selection, limits))
     }
 
     /// Refuses options that say nothing about an input of this kind.
     fn refuse(&self) -> Result<(), Failure> {
-        let Ok(format) = format_of(&self.file, &self.reading()) else { return Ok(()) };
+        let Some(format) = self.format() else { return Ok(()) };
+        let flag = self.compiler.given();
         let given = [
-            ("-D", !self.define.is_empty(), format == Format::C, C_FILES),
-            ("-I", !self.include.is_empty(), format == Format::C, C_FILES),
+            (flag.unwrap_or("-D"), flag.is_some(), format == Format::C, C_FILES),
             ("--ilp32", self.ilp32, format == Format::C, C_FILES),
             ("--lp64", self.lp64, format == Format::C, C_FILES),
             ("--init-free", self.init_free, format == Format::Spec, "nets in files that end in .spec"),
@@ -835,10 +865,8 @@ fn within(mut limits: Limits, timeout: Option<Duration>, mebibytes: Option<u64>)
     if let Some(timeout) = timeout {
         limits = limits.timeout(timeout);
     }
-    if let Some(mebibytes) = mebibytes {
-        limits = limits.memory(mebibytes.saturating_mul(1 << 20));
-    }
-    limits
+    let bytes = mebibytes.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
+    bytes.or_else(machine::fair_share).into_iter().fold(limits, Limits::memory)
 }
 
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
@@ -881,14 +909,16 @@ pub fn main() -> u8 {
         console::complain(WELCOME);
         return 2;
     }
-    let cli = Cli::try_parse().unwrap_or_else(|why| {
+    let cli = Cli::try_parse_from(compiler::with_two_dashes(std::env::args_os())).unwrap_or_else(|why| {
         if let Some(file) = file_as_command(&why) {
             console::complain(&format!(
                 "error: `{file}` is not a command; to check that file: throng check {file}"
             ));
             std::process::exit(2);
         }
-        why.exit()
+        let _ = why.print();
+        unknown_flag(&why).into_iter().for_each(|tip| console::complain(&tip));
+        std::process::exit(why.exit_code())
     });
     let console = Console::new(cli.command.output());
     match console::with_large_stack(move || cli.run(&console)) {
@@ -904,12 +934,21 @@ pub fn main() -> u8 {
     }
 }
 
+/// What to do with a flag of a compiler that is no option, if that is what is wrong.
+fn unknown_flag(why: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let Some(ContextValue::String(word)) = why.get(ContextKind::InvalidArg) else { return None };
+    let flag = word.starts_with('-') && !word.starts_with("--");
+    (why.kind() == ErrorKind::UnknownArgument && flag)
+        .then(|| format!("\n  tip: further flags of a C compiler are given as one: --cflags '{word}…'"))
+}
+
 /// The file that was named where a command belongs, if that is what is wrong.
 fn file_as_command(why: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     match (why.kind(), why.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => {
-            std::path::Path::new(word).is_file().then(|| word.clone())
+            Path::new(word).is_file().then(|| word.clone())
         }
         _ => None,
     }

@@ -19,7 +19,6 @@ pub mod printer;
 mod relation;
 mod resolve;
 mod returns;
-mod similar;
 pub mod spans;
 mod targets;
 pub mod thread_state;

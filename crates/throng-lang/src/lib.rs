@@ -9,6 +9,7 @@ pub mod patience;
 pub mod pnml;
 pub mod property;
 pub mod question;
+pub mod similar;
 pub mod source;
 pub mod spec;
 pub mod system;

@@ -28,11 +28,11 @@ use std::time::Duration;
 
 use self::parts::Part;
 use crate::error::Error;
-use throng_c::{Loaded, Options, Text};
+use throng_c::{Flags, Loaded, Options, Project, Selection, SourceFile, Text};
 use throng_goto::Concrete;
 use throng_goto::program::Program;
 use throng_lang::question::{Question, SourceDiagnostic};
-use throng_lang::source::Source;
+use throng_lang::source::{Diagnostic, Severity, Source};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -41,59 +41,91 @@ use throng_model::verdict::Unknown;
 /// How a C program is compiled, as far as that matters to what it means.
 #[derive(Clone, Debug, Default)]
 pub struct Compiling {
-    /// Macros: `NAME` or `NAME=VALUE`.
-    pub defines: Vec<String>,
-    /// Folders in which headers are looked for.
-    pub includes: Vec<PathBuf>,
+    /// The flags of the compiler.
+    pub flags: Flags,
     /// Further files of the same program; those that are not there are looked for beside the first.
-    pub more: Vec<PathBuf>,
-    /// `long`, `size_t` and `ptrdiff_t` have 32 bits.
-    pub ilp32: bool,
+    pub more: Vec<SourceFile>,
 }
 
 impl Compiling {
+    /// Returns how further files are compiled with the flags of the first.
+    ///
+    /// ```
+    /// use throng::{Compiling, Flags};
+    /// let flags = Flags::read(["-DN=3", "-include", "stdint.h"])?;
+    /// assert_eq!(Compiling::alike(flags, &["b.c", "c.c"]).more.len(), 2);
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn alike(flags: Flags, more: &[impl AsRef<Path>]) -> Compiling {
+        let compiled = |path: &Path| SourceFile { path: path.into(), flags: flags.clone() };
+        Compiling { more: more.iter().map(|path| compiled(path.as_ref())).collect(), flags }
+    }
+
     fn options(&self, first: &Path, limits: &Limits) -> Options {
-        let mut options = Options {
-            defines: self.defines.clone(),
-            includes: self.includes.clone(),
+        Options {
+            flags: self.flags.clone(),
             more: self.files_beside(first),
+            timeout: patience(limits),
             ..Options::default()
-        };
-        options.question.ilp32 = self.ilp32;
-        let patience = limits.time_left().unwrap_or(Duration::MAX);
-        options.timeout = options.timeout.min(patience);
-        options
+        }
     }
 
     /// Returns the further files where they are, or beside the first.
-    pub fn files_beside(&self, first: &Path) -> Vec<PathBuf> {
+    pub fn files_beside(&self, first: &Path) -> Vec<SourceFile> {
         let there = |path: &PathBuf| match path.exists() {
             true => path.clone(),
             false => first.parent().unwrap_or(Path::new("")).join(path),
         };
-        self.more.iter().map(there).collect()
+        let placed = |file: &SourceFile| SourceFile { path: there(&file.path), ..file.clone() };
+        self.more.iter().map(placed).collect()
     }
+}
+
+/// Returns how long the preprocessor may take for a file.
+fn patience(limits: &Limits) -> Duration {
+    Options::default().timeout.min(limits.time_left().unwrap_or(Duration::MAX))
 }
 
 /// A C program that was read.
 #[derive(Clone)]
 pub(crate) struct Code {
     text: Text,
-    ilp32: bool,
     files: usize,
+    /// What is said about the choice of its files.
+    remarks: Vec<String>,
 }
 
 impl Code {
     pub(crate) fn open(path: &Path, compiling: &Compiling, limits: &Limits) -> Result<Code, Error> {
         let text = Text::open(path, &compiling.options(path, limits))?;
-        Ok(Code { text, ilp32: compiling.ilp32, files: 1 + compiling.more.len() })
+        Ok(Code { text, files: 1 + compiling.more.len(), remarks: Vec::new() })
+    }
+
+    /// Reads a program of a build.
+    pub(crate) fn of_project(path: &Path, selection: &Selection, limits: &Limits) -> Result<Code, Error> {
+        let project = Project::open(path)?;
+        let (text, chosen) = Text::of_project(&project, selection, patience(limits))?;
+        let files = text.files().count();
+        Ok(Code { text, files, remarks: [project.remarks(), &chosen].concat() })
     }
 
     /// Reads a text that stands for the file.
     pub(crate) fn edited(path: &Path, text: Source, limits: &Limits) -> Result<Code, Error> {
         let compiling = Compiling::default();
         let text = Text::edited(path, text, &compiling.options(path, limits))?;
-        Ok(Code { text, ilp32: false, files: 1 })
+        Ok(Code { text, files: 1, remarks: Vec::new() })
+    }
+
+    /// The files of the program.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.text.files()
+    }
+
+    /// What is said about the choice of its files.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = Diagnostic> + '_ {
+        self.remarks
+            .iter()
+            .map(|remark| Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W811", remark) })
     }
 
     pub(crate) fn source(&self) -> &Arc<Source> {
@@ -102,7 +134,7 @@ impl Code {
 
     /// Returns the program with what is asked about it, and warnings about the question.
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
-        let asked = question::translate(question, &self.text.source, self.ilp32)?;
+        let asked = question::translate(question, &self.text.source)?;
         let loaded = self.text.asking(&asked)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "c")]
 use crate::code::{Code, Compiling};
 use crate::error::Error;
+#[cfg(feature = "c")]
+use throng_c::Selection;
 use throng_lang::load::{Format, Loaded, Reading, decode, format_of, load_within, read, read_within};
 use throng_lang::question::SourceDiagnostic;
-use throng_lang::source::Source;
+use throng_lang::source::{Diagnostic, Source};
 use throng_model::limits::Limits;
 
 /// An input that was read: a program, a thread-transition system or a Petri net; with the feature
@@ -68,6 +70,21 @@ impl Input {
         let content = Content::Code(Arc::new(Code::open(path, compiling, limits)?));
         let reading = Reading { from: Some(Format::C), ..Reading::default() };
         Ok(Input { path: path.into(), reading, content, took: began.elapsed() })
+    }
+
+    /// Reads a program of a build, as `compile_commands.json` describes it: each file with its own
+    /// flags.
+    #[cfg(feature = "c")]
+    pub fn open_project(
+        path: impl AsRef<Path>,
+        selection: &Selection,
+        limits: &Limits,
+    ) -> Result<Input, Error> {
+        let began = Instant::now();
+        let code = Code::of_project(path.as_ref(), selection, limits)?;
+        let first = code.files().next().map(Path::to_path_buf).unwrap_or_default();
+        let reading = Reading { from: Some(Format::C), ..Reading::default() };
+        Ok(Input { path: first, reading, content: Content::Code(Arc::new(code)), took: began.elapsed() })
     }
 
     /// Reads a text.
@@ -159,9 +176,23 @@ impl Input {
 
     /// Warnings of the reader.
     pub fn warnings(&self) -> impl Iterator<Item = SourceDiagnostic> + '_ {
-        let warnings = self.loaded().map(|loaded| &loaded.warnings[..]).unwrap_or_default();
+        let warnings: Vec<Diagnostic> = match &self.content {
+            Content::Model(loaded) => loaded.warnings.clone(),
+            #[cfg(feature = "c")]
+            Content::Code(code) => code.warnings().collect(),
+        };
         let source = self.source();
-        warnings.iter().map(|d| SourceDiagnostic { source: source.clone(), diagnostic: d.clone() })
+        warnings.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic })
+    }
+
+    /// The files that it was read from, headers apart; none of a text.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match &self.content {
+            _ if self.path.as_os_str().is_empty() => Vec::new(),
+            #[cfg(feature = "c")]
+            Content::Code(code) => code.files().map(Path::to_path_buf).collect(),
+            Content::Model(_) => vec![self.path.clone()],
+        }
     }
 
     /// Where it came from; empty for a text.

@@ -23,10 +23,7 @@ const TYPES: &[(&str, &[&str])] = &[
             "pthread_spinlock_t",
         ],
     ),
-    (
-        "threads.h",
-        &["thrd_t", "thrd_start_t", "mtx_t", "cnd_t", "tss_t", "tss_dtor_t", "once_flag"],
-    ),
+    ("threads.h", &["thrd_t", "thrd_start_t", "mtx_t", "cnd_t", "tss_t", "tss_dtor_t", "once_flag"]),
     ("semaphore.h", &["sem_t"]),
     ("stddef.h", &["size_t", "ptrdiff_t", "wchar_t", "max_align_t", "nullptr_t"]),
     (

@@ -89,7 +89,12 @@ impl Lexer<'_, '_> {
 
     fn error(&mut self, start: usize, end: usize, message: &str, hint: Option<&str>) {
         let hint = hint.map(str::to_string);
-        self.errors.add(SyntaxError { span: Span::new(start, end), message: message.into(), label: None, hint });
+        self.errors.add(SyntaxError {
+            span: Span::new(start, end),
+            message: message.into(),
+            label: None,
+            hint,
+        });
     }
 
     /// Returns the end of the line, which goes on behind a backslash.

@@ -83,7 +83,8 @@ fn integer(text: &str) -> Result<Constant, &'static str> {
         return Err("this is not a number");
     }
     let value = u128::from_str_radix(digits, radix).map_err(|_| "this number is too large")?;
-    let (unsigned, size, imaginary) = integer_suffix(suffix).ok_or("the suffix of this number is not known")?;
+    let (unsigned, size, imaginary) =
+        integer_suffix(suffix).ok_or("the suffix of this number is not known")?;
     Ok(Constant::Integer(Integer { value, decimal: radix == 10, unsigned, size, imaginary }))
 }
 

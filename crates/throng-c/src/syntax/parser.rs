@@ -117,7 +117,11 @@ impl<'t> Parser<'t> {
         let failed = self.missing(Kind::Semicolon);
         let new_line = self.text[self.last_end()..self.start()].contains('\n');
         let begins = matches!(self.kind(), Kind::RightBrace) || self.begins_statement();
-        if (new_line || begins) && !self.quiet && self.kind() != Kind::LeftBrace { Ok(()) } else { Err(failed) }
+        if (new_line || begins) && !self.quiet && self.kind() != Kind::LeftBrace {
+            Ok(())
+        } else {
+            Err(failed)
+        }
     }
 
     /// Returns whether a statement begins here, seen by its keyword.
@@ -206,7 +210,8 @@ impl<'t> Parser<'t> {
         let mut found = Vec::new();
         // What is read quietly may not come into the tree.
         while !self.quiet
-            && let Some((text, span)) = self.pragmas.before(self.next_pragma, self.at) {
+            && let Some((text, span)) = self.pragmas.before(self.next_pragma, self.at)
+        {
             found.push(Node::new(text.to_string(), span));
             self.next_pragma += 1;
         }

@@ -99,8 +99,7 @@ impl Parser<'_> {
             Kind::Colon => None,
             _ => Some(self.named_declarator()?),
         };
-        let bit_width =
-            if self.eat(Kind::Colon) { Some(Box::new(self.conditional()?)) } else { None };
+        let bit_width = if self.eat(Kind::Colon) { Some(Box::new(self.conditional()?)) } else { None };
         let mut attributes = before;
         attributes.extend(self.attributes()?);
         if let Some(d) = &mut declarator {

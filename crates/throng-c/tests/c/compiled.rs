@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use throng_c::replay::{Ends, write};
-use throng_c::{Loaded, Options, load};
+use throng_c::{Flags, Loaded, Options, SourceFile, load};
 use throng_goto::run::Run;
 use throng_model::random::Random;
 
@@ -526,12 +526,11 @@ fn unsafe_programs_of_the_corpus_fail_when_replayed() {
         let path = root.join(fields[0]);
         let mut options = Options::default();
         options.question.race = fields[2] == "no-data-race";
-        for flag in fields[5].split_whitespace() {
-            match flag.strip_prefix("-D") {
-                Some(d) => options.defines.push(d.into()),
-                None => options.more.push(path.with_file_name(flag)),
-            }
-        }
+        let (flags, files): (Vec<&str>, Vec<&str>) =
+            fields[5].split_whitespace().partition(|word| word.starts_with('-'));
+        options.flags = Flags::read(flags).expect("the corpus has flags that are known");
+        let more = files.iter().map(|file| path.with_file_name(file));
+        options.more = more.map(|path| SourceFile { path, flags: options.flags.clone() }).collect();
         let Ok(loaded) = load(&path, &options) else { continue };
         let Some(ended) = replayed(&folder, &loaded, 4, Duration::from_secs(seconds)) else {
             println!("not found: {}", fields[0]);

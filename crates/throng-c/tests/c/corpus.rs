@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use throng_c::{Options, load};
+use throng_c::{Flags, Options, SourceFile, load};
 use throng_goto::interpreter::Interpreter;
 use throng_goto::step::After;
 
@@ -39,12 +39,11 @@ fn rows() -> Vec<Row> {
         }
         let path = root.join(fields[0]);
         let mut options = Options::default();
-        for flag in fields[5].split_whitespace() {
-            match flag.strip_prefix("-D") {
-                Some(d) => options.defines.push(d.into()),
-                None => options.more.push(path.with_file_name(flag)),
-            }
-        }
+        let (flags, files): (Vec<&str>, Vec<&str>) =
+            fields[5].split_whitespace().partition(|word| word.starts_with('-'));
+        options.flags = Flags::read(flags).expect("the corpus has flags that are known");
+        let more = files.iter().map(|file| path.with_file_name(file));
+        options.more = more.map(|path| SourceFile { path, flags: options.flags.clone() }).collect();
         let folder = fields[0].split('/').nth(2).unwrap_or_default().to_string();
         let (property, expected) = (fields[2].to_string(), fields[3].to_string());
         rows.push(Row { path, folder, property, expected, options });

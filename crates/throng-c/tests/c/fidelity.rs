@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use throng_c::{Loaded, Options, load};
+use throng_c::{Flags, Loaded, Options, load};
 use throng_goto::interpreter::Interpreter;
 use throng_goto::step::{After, step};
 use throng_lang::load::Rejected;
@@ -181,7 +181,8 @@ fn random_programs_of_csmith_have_the_checksum_of_the_compiled_ones() {
     let (count, first) = (number("CSMITH", 100u64), number("SEED", 1u64));
     let folder = folder("csmith");
     let seeds: Vec<u64> = (first..first + count).collect();
-    let options = Options { includes: vec!["/usr/include/csmith".into()], ..Options::default() };
+    let flags = Flags::read(["-I/usr/include/csmith"]).expect("flags that are known");
+    let options = Options { flags, ..Options::default() };
     let answers = each(&seeds, |&seed| {
         let Some(path) = random_program(&folder, seed) else {
             return (format!("seed {seed}").into(), Answer::Open("it does not end when compiled".into()));

@@ -132,7 +132,7 @@ fn text(
         return format!("{word}  {why}\n");
     };
     let own = if args.its_own_question { "  for the certificate's own question" } else { "" };
-    let mut out = format!("{word}  {}{own}\n", args.input.file.display());
+    let mut out = format!("{word}  {}{own}\n", args.input.file().display());
     for CertifiedAnswer { name, verdict, kind, elements, asked, .. } in &certified.answers {
         let elements = plural(*elements as u64, "element");
         let more = if *asked { "" } else { " (not asked)" };
@@ -179,7 +179,7 @@ fn json(
         })
     });
     let document = serde_json::json!({
-        "file": args.input.file.display().to_string(),
+        "file": args.input.file().display().to_string(),
         "certificate": args.certificate.display().to_string(),
         "result": word.to_lowercase(),
         "why": fault.map(ToString::to_string),

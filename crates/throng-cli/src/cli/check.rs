@@ -42,7 +42,7 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
 /// Returns whether further files are parts of the same program, as for a compiler.
 fn is_one_program(args: &CheckArgs) -> bool {
     let is_c_file = |path: &PathBuf| path.extension().is_some_and(|e| e == "c" || e == "i");
-    args.input.is_c() && args.more.iter().all(is_c_file)
+    args.input.project.is_some() || args.input.is_c() && args.more.iter().all(is_c_file)
 }
 
 /// Checks one input; after the `last` one the process ends.
@@ -230,7 +230,7 @@ fn write(
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
     let replay = args.replay.as_ref().map(|path| replay::write(path, args.replay_run, outcome, console));
-    let witness = args.witness.as_ref().map(|path| witness::write(path, &args.input.file, outcome, console));
+    let witness = args.witness.as_ref().map(|path| witness::write(path, args.input.file(), outcome, console));
     let written = [Some(printed), unwritten.map(Err), html, sarif, replay, witness];
     written.into_iter().flatten().try_for_each(|written| written)
 }
@@ -244,7 +244,7 @@ fn checkpoint(args: &CheckArgs) -> Option<&PathBuf> {
 /// What is printed if a search that was asked to stop does not come to an end soon, or reading the
 /// input does not.
 pub(super) fn last_words(args: &CheckArgs) -> LastWords {
-    let (file, json) = (args.input.file.display().to_string(), args.json);
+    let (file, json) = (args.input.file().display().to_string(), args.json);
     Arc::new(move |why| match json {
         true => json::stopped(&file, why),
         false => format!("UNKNOWN  {why}; how far the search came is not known\nfile:    {file}\n"),

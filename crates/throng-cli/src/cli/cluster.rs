@@ -201,7 +201,7 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
         return Err(Failure::Other("--cluster is for `--engine distributed`".into()));
     }
     refuse(args)?;
-    if args.input.is_c() || !args.more.is_empty() || args.input.file == Path::new("-") {
+    if args.input.is_c() || !args.more.is_empty() || args.input.file() == Path::new("-") {
         let why = "--cluster is for one Boolean program, system or net in a file";
         return Err(Failure::Other(why.into()));
     }
@@ -264,11 +264,11 @@ struct Work {
 /// Sends the command and its input to all other processes.
 fn ship(args: &CheckArgs, control: &Control) -> Result<(), Failure> {
     let question = args.input.asking(args.question.question());
-    let input = Input::open_as(&args.input.file, question.reading(args.input.reading()))?;
+    let input = Input::open_as(args.input.file(), question.reading(args.input.reading()))?;
     let properties = Job::new(&input).question(question).property_file();
     let mut texts = Vec::new();
     let mut files = Vec::new();
-    for path in std::iter::once(args.input.file.clone()).chain(properties) {
+    for path in std::iter::once(args.input.file().to_path_buf()).chain(properties) {
         let text = fs::read(&path)
             .map_err(|why| Failure::Other(format!("cannot read {}: {why}", path.display())))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -325,7 +325,7 @@ fn search_along(work: &[u8], control: &Arc<Control>) -> Result<(), Failure> {
         fs::write(folder.0.join(name), text)?;
     }
     let mut paths = paths.into_iter();
-    args.input.file = paths.next().ok_or_else(wrong)?;
+    args.input.file = Some(paths.next().ok_or_else(wrong)?);
     if args.question.prop.is_some() {
         args.question.prop = paths.next();
     }
@@ -333,7 +333,7 @@ fn search_along(work: &[u8], control: &Arc<Control>) -> Result<(), Failure> {
     args.search.engine = Engine::Distributed;
     args.cluster.joined = Joined(Some(control.clone()));
     let question = args.input.asking(args.question.question());
-    let input = Input::open_as(&args.input.file, question.reading(args.input.reading()))?;
+    let input = Input::open_as(args.input.file(), question.reading(args.input.reading()))?;
     let job = Job::new(&input).question(question).settings(settings(&args)).unchecked();
     let problem = &job.prepare()?.problem;
     drop(folder);

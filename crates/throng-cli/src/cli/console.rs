@@ -21,6 +21,7 @@ use throng_lang::load::{self, Reading, Rejected};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Source, render};
 use throng_model::limits::Limits;
+use throng_model::machine;
 use throng_model::verdict::Unknown;
 
 /// Deeply nested inputs recurse deeply; this is address space, not memory.
@@ -208,7 +209,11 @@ impl Console {
                     Err(Unknown::Cancelled) => return,
                     Err(why) if !busy => {
                         let since = over.get_or_insert_with(Instant::now).elapsed();
-                        let far = limits.memory_limit().is_some_and(|most| limits.memory_in_use() > 2 * most);
+                        let far = limits.memory_limit().is_some_and(|most| {
+                            // The operating system would end the process soon.
+                            let all = machine::memory().map_or(u64::MAX, |bytes| bytes / 8 * 7);
+                            limits.memory_in_use() > all.min(2 * most)
+                        });
                         if since >= patience || far {
                             return ending.give_up(&|| last_words(&why));
                         }
@@ -302,19 +307,16 @@ impl Console {
         limits: &Limits,
     ) -> Result<Result<Input, Unknown>, Failure> {
         args.refuse()?;
-        files::was_read(&args.file);
+        args.file.iter().chain(&args.project).for_each(|file| files::was_read(file));
         let opened = match args.is_c() {
-            false => Input::open_within(&args.file, reading, limits),
-            true => {
-                let compiling = args.compiling(more);
-                compiling.files_beside(&args.file).iter().for_each(|file| files::was_read(file));
-                Input::open_c(&args.file, &compiling, limits)
-            }
+            false => Input::open_within(args.file(), reading, limits),
+            true => args.read_c(more, limits)?,
         };
         match opened {
             Err(Error::Impossible(why)) => Ok(Err(why)),
             Err(error) => Err(error.into()),
             Ok(input) => {
+                input.files().iter().for_each(|file| files::was_read(file));
                 self.describe(&input);
                 Ok(Ok(input))
             }

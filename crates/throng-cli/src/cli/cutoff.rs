@@ -19,7 +19,7 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
     refuse_what_does_nothing(&args.search)?;
     let limits = args.search.limits()?;
-    let (file, json) = (args.input.file.display().to_string(), args.json);
+    let (file, json) = (args.input.file().display().to_string(), args.json);
     console.begin(
         &limits,
         Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),

@@ -69,7 +69,7 @@ pub(super) fn run(args: &MutateArgs, console: &Console) -> Result<u8, Failure> {
         && !rows.is_empty()
         && rows.len() == mutants.len()
         && rows.iter().all(|row| row.status == Some(Status::Unsafe));
-    let file = args.input.file.display().to_string();
+    let file = args.input.file().display().to_string();
     let text = match args.json {
         true => document(&file, &mutants, &original, &rows, depends),
         false => table(args, &file, &mutants, &original, &rows),

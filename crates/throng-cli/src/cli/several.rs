@@ -29,11 +29,11 @@ pub(super) fn run(args: &CheckArgs, console: &Console) -> Result<u8, Failure> {
     refuse_outputs(args)?;
     let all = args.search.unlimited()?;
     console.stoppable(&all);
-    let files = std::iter::once(&args.input.file).chain(&args.more);
+    let files = args.input.file.iter().chain(&args.more);
     let checked: Vec<Checked> = files
         .map(|file| {
             let mut one = CheckArgs { more: Vec::new(), ..args.clone() };
-            one.input.file = file.clone();
+            one.input.file = Some(file.clone());
             let limits = super::within(all.part(), args.search.timeout, args.search.memory);
             let mut report = String::new();
             let mut keep = |text: &str| {

@@ -49,7 +49,7 @@ fn time() -> String {
 /// Follows a witness: what is printed, and the exit status.
 pub(super) fn certify(args: &CertifyArgs, job: &Job<'_>, bytes: &[u8]) -> Result<(String, u8), Failure> {
     let initial = format!("initial: {}\n", job.prepare()?.problem.initial_text);
-    match job.follow_witness(&read(&args.input.file)?, bytes) {
+    match job.follow_witness(&read(args.input.file())?, bytes) {
         Ok(()) => Ok((format!("VALID  a run follows the witness into the violation\n{initial}"), 0)),
         Err(Error::NotCertified(Fault::Invalid(why))) => Ok((format!("INVALID  {why}\n{initial}"), 10)),
         Err(Error::NotCertified(Fault::Limit(why))) => Ok((format!("UNKNOWN  {why}\n{initial}"), 1)),

@@ -9,6 +9,7 @@ mod checkpoint;
 mod ci;
 mod combined;
 mod commands;
+mod compiler;
 mod docs;
 mod editors;
 mod explain;

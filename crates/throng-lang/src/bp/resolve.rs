@@ -11,7 +11,7 @@ use super::ast::{self, BinaryOp, ChainOp, ExprKind, StmtKind, Waking};
 use super::expr::{Expr, FREE, ONE, ZERO};
 use super::function::{Function, Kind, Name, Node, Ref, Resolved, Variable};
 use super::returns;
-use super::similar::did_you_mean;
+use crate::similar::did_you_mean;
 use crate::source::{Diagnostic, Span};
 
 /// Resolves all names. On errors the result is not usable.

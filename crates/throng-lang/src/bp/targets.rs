@@ -4,11 +4,11 @@
 use super::expr::{Cube, Expr, ONE, Var};
 use super::program::Variable;
 use super::relation::solve_guard;
-use super::similar::did_you_mean;
 use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
 use super::types::{Group, bits_of};
 use super::{Jit, scoped_expression};
 use crate::property::{self, Pattern, Property, Together};
+use crate::similar::did_you_mean;
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::Target;
 use throng_model::{Bag, Config, Describe, Local};

@@ -4,8 +4,8 @@
 
 use super::expr::{Cube, ONE, ZERO};
 use super::program::Program;
-use super::similar::did_you_mean;
 use super::types::Group;
+use crate::similar::did_you_mean;
 use crate::source::{Diagnostic, Span};
 use throng_model::{Bag, Local};
 

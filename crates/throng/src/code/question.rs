@@ -13,7 +13,6 @@ use throng_lang::vocabulary::Vocabulary;
 pub(super) fn translate(
     question: &Question,
     source: &Arc<Source>,
-    ilp32: bool,
 ) -> Result<GotoQuestion, Vec<SourceDiagnostic>> {
     let refused = inapplicable(question, source);
     if !refused.is_empty() {
@@ -21,7 +20,6 @@ pub(super) fn translate(
     }
     let code = &question.code;
     let mut asked = GotoQuestion::default();
-    asked.ilp32 = ilp32;
     asked.entries.clone_from(&code.entries);
     asked.no_spurious = code.no_spurious;
     asked.whole_statements = code.whole_statements;

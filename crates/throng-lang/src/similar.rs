@@ -2,7 +2,7 @@
 
 /// Returns a hint that one of these names was meant: one that differs in one character, in two
 /// swapped characters, or in case.
-pub(super) fn did_you_mean<'a>(spelling: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn did_you_mean<'a>(spelling: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     names.into_iter().find(|name| is_close(name, spelling)).map(|name| format!("did you mean `{name}`?"))
 }
 
