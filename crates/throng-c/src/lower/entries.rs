@@ -71,6 +71,6 @@ impl<'a> Lower<'a> {
 
 fn is_static(definition: &Definition<'_>) -> bool {
     definition.node.node.specifiers.iter().any(|s| {
-        matches!(&s.node, DeclarationSpecifier::StorageClass(c) if c.node == StorageClassSpecifier::Static)
+        matches!(&s.node, DeclarationSpecifier::StorageClass(c) if *c == StorageClassSpecifier::Static)
     })
 }
