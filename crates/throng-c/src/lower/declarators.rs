@@ -104,7 +104,7 @@ impl<'a> Lower<'a> {
                     None => return unsupported(t.span, format!("`{name}`")),
                 },
                 TypeSpecifier::Auto => return Ok(Ty::Auto),
-                TypeSpecifier::VaList => return Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))),
+                TypeSpecifier::VaList => return Ok(super::variadic::list_type()),
                 TypeSpecifier::Atomic(t) => {
                     let ty = self.type_name(t)?;
                     return Ok(Ty::Atomic(Rc::new(ty)));

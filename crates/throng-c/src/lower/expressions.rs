@@ -7,7 +7,9 @@ use crate::syntax::ast::*;
 use super::literals::{character, string_bytes};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::types::{Ty, common, promote};
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse, object_of};
+use throng_goto::program::{
+    Access, BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, PointerUse, address, object_of,
+};
 
 const LONG: Int = Int::new(8, true);
 
@@ -20,13 +22,11 @@ impl<'a> Lower<'a> {
             return Ok(t.clone());
         }
         let dry = std::mem::replace(&mut self.dry, true);
-        let top = self.current.frame_top;
         let ty = self.place_or_value(e).map(|r| match r {
             Ok(Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t)) => t,
             Err(v) => v.ty,
         });
         self.dry = dry;
-        self.current.frame_top = top;
         let ty = ty?;
         self.types.insert(key, ty.clone());
         Ok(ty)
@@ -81,6 +81,7 @@ impl<'a> Lower<'a> {
         match &e.node {
             Expression::Identifier(n) => match self.usable_name(&n.node.name, span)?.cloned() {
                 Some(Symbol::Memory(a, ty)) => Ok(Place::Memory(Expr::Const(a), ty)),
+                Some(Symbol::Local(k, ty)) => Ok(Place::Memory(Expr::Local(k), ty)),
                 Some(Symbol::Register(r, ty)) => Ok(Place::Register(r, ty)),
                 Some(_) => wrong(span, format!("`{}` is not a variable", n.node.name)),
                 None => wrong(span, format!("`{}` is not declared", n.node.name)),
@@ -106,8 +107,7 @@ impl<'a> Lower<'a> {
             Expression::CompoundLiteral(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
                 let ty = self.sized_literal(ty, &c.node, span)?;
-                let a = self.frame_space("(literal)", &ty, span)?;
-                let place = Place::Memory(Expr::Const(a), ty.clone());
+                let place = Place::Memory(self.space("(literal)", &ty, span)?, ty.clone());
                 self.initialise_list(&place, &ty, &c.node.initializer_list, span)?;
                 Ok(place)
             }
@@ -194,9 +194,9 @@ impl<'a> Lower<'a> {
         let small = index.ty.scalar().is_some_and(|i| i.size < 4) && size < 1 << 15;
         let bytes = Expr::bin(BinOp::Mul, index.expr, Expr::Const(size as i64), LONG);
         let moved = Expr::bin(op, base.expr.clone(), bytes, PTR);
-        match (&base.expr, &moved) {
-            (Expr::Const(a), Expr::Const(b)) if object_of(*a) == object_of(*b) => {}
-            (Expr::Const(_), Expr::Const(_)) => {
+        match (fixed(&base.expr), fixed(&moved)) {
+            (Some(a), Some(b)) if object_of(a) == object_of(b) => {}
+            (Some(_), Some(_)) => {
                 return unsupported(span, "a pointer that is gigabytes away from its object");
             }
             _ if small => {}
@@ -487,7 +487,7 @@ impl<'a> Lower<'a> {
                 Ok(last)
             }
             Expression::OffsetOf(o) => self.offset_of(&o.node, span),
-            Expression::VaArg(_) => unsupported(span, "`va_arg`"),
+            Expression::VaArg(v) => self.variable_argument(&v.node, span),
             Expression::Statement(s) => self.statement_expression(s),
             Expression::LabelAddress(_) => unsupported(span, "the address of a label"),
             Expression::TypesCompatible(types) => self.types_compatible(types, span),
@@ -520,7 +520,7 @@ impl<'a> Lower<'a> {
                 Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
             }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
-                let name = self.current.frames.last().map_or("", |f| written_name(&f.name)).to_string();
+                let name = written_name(&self.current.template.name).to_string();
                 let (a, _) = self.text(name.into_bytes());
                 Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Int(Int::new(1, true))) })
             }
@@ -707,7 +707,7 @@ impl<'a> Lower<'a> {
     /// Returns the value in a register of its own.
     pub(super) fn kept(&mut self, v: Value) -> Value {
         match (&v.expr, v.ty.scalar()) {
-            (Expr::Const(_), _) | (_, None) => v,
+            (e, at) if fixed(e).is_some() || at.is_none() => v,
             (_, Some(i)) => {
                 let r = self.register(i, None);
                 self.emit(Instr::Let(r, v.expr));
@@ -944,6 +944,17 @@ impl<'a> Lower<'a> {
         let a = self.object(name, &ty, bytes.iter().map(|&b| u16::from(b)).collect());
         self.strings.insert(bytes, a);
         (a, n)
+    }
+}
+
+/// Returns an address that does not depend on what is computed, where a variable of the function has
+/// some address.
+fn fixed(e: &Expr) -> Option<i64> {
+    match e {
+        Expr::Const(a) => Some(*a),
+        Expr::Local(k) => Some(address(PRIVATE + i64::from(*k), 0)),
+        Expr::Bin(op @ (BinOp::Add | BinOp::Sub), a, b, at) => op.apply(fixed(a)?, b.constant()?, *at),
+        _ => None,
     }
 }
 

@@ -62,10 +62,8 @@ impl<'a> Lower<'a> {
     fn dry_length(&mut self, collect: impl FnOnce(&mut Self, &mut Values) -> Result<()>) -> Result<u64> {
         let mut values = Values::default();
         let dry = std::mem::replace(&mut self.dry, true);
-        let top = self.current.frame_top;
         let done = collect(self, &mut values);
         self.dry = dry;
-        self.current.frame_top = top;
         done.map(|()| values.length)
     }
 
@@ -86,6 +84,7 @@ impl<'a> Lower<'a> {
         }
         for (offset, i, v) in values.list {
             let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
+            self.note_function(v);
             let object = object_of(a);
             let bytes = if object >= PRIVATE {
                 let at = self.program.locals[(object - PRIVATE) as usize].base as usize;
