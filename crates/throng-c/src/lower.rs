@@ -13,8 +13,8 @@ use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
 use attributes::Said;
 use throng_goto::program::{
-    Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, Private, Program, Reg, Start,
-    Template, Violation, address,
+    Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, PointerUse, Private, Program,
+    Reg, Start, Template, Violation, address,
 };
 use throng_goto::question::Question;
 use throng_goto::step::OPEN;
@@ -28,6 +28,7 @@ mod bytes;
 mod calls;
 mod cleanup;
 mod conditions;
+mod copies;
 mod counters;
 mod declarators;
 mod entries;
@@ -220,6 +221,10 @@ pub struct Lower<'a> {
     types: HashMap<(usize, usize), Ty>,
     /// Only types are asked for.
     dry: bool,
+    /// Where constants are expected, whether something else was found.
+    constants: Option<bool>,
+    /// What initial values do with addresses: C says only sometimes what that means.
+    fixed_uses: Vec<PointerUse>,
     /// Positions in [`Program::functions`].
     function_numbers: HashMap<String, i64>,
     /// Functions whose address was taken.
@@ -265,6 +270,8 @@ pub fn lower(
         strings: HashMap::new(),
         types: HashMap::new(),
         dry: false,
+        constants: None,
+        fixed_uses: Vec::new(),
         function_numbers: HashMap::new(),
         pointed: HashSet::new(),
         values: HashSet::new(),
@@ -756,7 +763,7 @@ impl<'a> Lower<'a> {
     }
 
     fn emit(&mut self, i: Instr) {
-        if self.dry {
+        if self.dry || self.is_constant_use(&i) {
             return;
         }
         let calls: Vec<usize> = self.current.frames.iter().map(|f| f.call).collect();
@@ -917,6 +924,9 @@ impl<'a> Lower<'a> {
         if self.current.template.single {
             // Its arguments are inputs.
             self.current.template.arguments = 0;
+        }
+        if entry || self.current.template.single {
+            self.emit_fixed_uses();
         }
         let mut result = None;
         self.attempt(|s| {
