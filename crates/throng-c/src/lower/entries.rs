@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
 }
 
 fn is_static(definition: &Definition<'_>) -> bool {
-    definition.node.node.specifiers.iter().any(|s| {
-        matches!(&s.node, DeclarationSpecifier::StorageClass(c) if *c == StorageClassSpecifier::Static)
-    })
+    definition.node.node.specifiers.iter().any(
+        |s| matches!(&s.node, DeclarationSpecifier::StorageClass(c) if *c == StorageClassSpecifier::Static),
+    )
 }
