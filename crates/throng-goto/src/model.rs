@@ -188,6 +188,11 @@ impl Concrete {
         s.0.checked_sub(self.halted().0 + 1).and_then(|n| thing(&self.memories, n))
     }
 
+    /// Returns why not all steps are known, if a search met one that is not.
+    pub fn incomplete(&self) -> Option<String> {
+        locked(&self.missing).clone()
+    }
+
     fn complete(&self) -> Result<(), Incomplete> {
         match &*locked(&self.missing) {
             Some(why) => Err(Incomplete(why.clone())),
