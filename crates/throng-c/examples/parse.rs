@@ -1,31 +1,39 @@
-//! Parses preprocessed C files and says how long that takes:
-//! `cargo run --release -p throng-c --example parse -- a.i b.i`
-#![allow(clippy::print_stdout)]
+//! Parses preprocessed C and says how long that took: `parse FILE.i …`
+//!
+//! Errors are printed as `FILE:LINE: message`; a file that is refused makes the status 1.
 
-use std::time::Instant;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use throng_c::syntax::parse;
-use throng_lang::source::Source;
+use throng_c::syntax::{self, SyntaxError};
 
-fn main() -> std::io::Result<()> {
-    let (mut lines, mut seconds, mut refused) = (0, 0.0, 0);
-    for path in std::env::args().skip(1) {
-        let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
-        lines += text.lines().count();
+fn main() -> ExitCode {
+    let (mut lines, mut time, mut refused) = (0, Duration::ZERO, false);
+    for file in std::env::args().skip(1) {
+        let text = match std::fs::read(&file) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(why) => {
+                eprintln!("{file}: {why}");
+                return ExitCode::from(2);
+            }
+        };
         let begun = Instant::now();
-        let parsed = parse(&text, 0..text.len());
-        seconds += begun.elapsed().as_secs_f64();
-        let Err(errors) = parsed else { continue };
-        refused += 1;
-        let source = Source::new(path, text);
-        for e in errors {
-            let (line, column) = source.position(e.span.start);
-            let label = e.label.map(|l| format!(": {l}")).unwrap_or_default();
-            let hint = e.hint.map(|h| format!(" ({h})")).unwrap_or_default();
-            println!("{}:{line}:{column}: {}{label}{hint}", source.name, e.message);
+        let parsed = syntax::parse(&text, 0..text.len());
+        time += begun.elapsed();
+        lines += text.lines().count();
+        for error in parsed.err().into_iter().flatten() {
+            refused = true;
+            println!("{}", shown(&file, &text, &error));
         }
     }
-    println!("{lines} lines in {seconds:.3} s, {:.0} lines per minute", lines as f64 / seconds * 60.0);
-    println!("{refused} files refused");
-    Ok(())
+    let minutes = time.as_secs_f64().max(1e-9) / 60.0;
+    println!("{lines} lines in {time:.1?}: {:.1} million lines per minute", lines as f64 / minutes / 1e6);
+    ExitCode::from(u8::from(refused))
+}
+
+fn shown(file: &str, text: &str, error: &SyntaxError) -> String {
+    let line = text[..error.span.start].matches('\n').count() + 1;
+    let label = error.label.iter().map(|label| format!(": {label}"));
+    let hint = error.hint.iter().map(|hint| format!("; {hint}"));
+    format!("{file}:{line}: {}{}", error.message, label.chain(hint).collect::<String>())
 }

@@ -14,8 +14,8 @@ use crate::types::{Func, Struct, Ty};
 use attributes::Said;
 use functions::Role;
 use throng_goto::program::{
-    Access, Budget, Doubt, Expr, FUNCTION, Instr, Int, Local, Object, Origin, PRIVATE, Private, Program, Reg,
-    Template, Violation, address, is_private, object_of,
+    Access, Budget, Doubt, Expr, FUNCTION, Instr, Int, Local, Object, Origin, PRIVATE, PointerUse, Private,
+    Program, Reg, Template, Violation, address, is_private, object_of,
 };
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
@@ -28,6 +28,7 @@ mod bytes;
 mod calls;
 mod cleanup;
 mod conditions;
+mod copies;
 mod counters;
 mod declarators;
 mod entries;
@@ -217,6 +218,10 @@ pub struct Lower<'a> {
     types: HashMap<(usize, usize), Ty>,
     /// Only types are asked for.
     dry: bool,
+    /// Where constants are expected, whether something else was found.
+    constants: Option<bool>,
+    /// What initial values do with addresses: C says only sometimes what that means.
+    fixed_uses: Vec<PointerUse>,
     /// Positions in [`Program::functions`].
     function_numbers: HashMap<String, i64>,
     /// Functions whose address is somewhere in the program, and whether some pointer is called.
@@ -260,6 +265,8 @@ pub fn lower(
         strings: HashMap::new(),
         types: HashMap::new(),
         dry: false,
+        constants: None,
+        fixed_uses: Vec::new(),
         function_numbers: HashMap::new(),
         pointed: BTreeSet::new(),
         calls_pointers: false,
@@ -744,7 +751,7 @@ impl<'a> Lower<'a> {
     }
 
     fn emit(&mut self, i: Instr) {
-        if self.dry {
+        if self.dry || self.is_constant_use(&i) {
             return;
         }
         self.calls_pointers |= matches!(i, Instr::CallPointer { .. });

@@ -165,6 +165,8 @@ impl Ty {
                 let Some((size, _)) = t.layout(structs) else { return false };
                 (0..*n).all(|i| t.parts(structs, at + i * size, &format!("{name}[{i}]"), out))
             }
+            // At the end of a structure; it is no part of its value.
+            Ty::Array(_, None) => true,
             // Bit-fields are not parts; [`Ty::has_bit_fields`] tells whether there are any.
             Ty::Struct(s) => structs[*s].fields.iter().filter(|f| !f.bits).all(|f| {
                 let name = match &f.name {

@@ -212,13 +212,14 @@ struct CheckArgs {
 
 /// Options of `throng certify`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = CERTIFY_NOTES, allow_missing_positional = true)]
+#[command(after_help = CERTIFY_NOTES)]
 struct CertifyArgs {
     #[command(flatten)]
     input: InputArgs,
     /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it.
     /// C: also a violation witness of SV-COMP, whose name ends in .yml
-    certificate: PathBuf,
+    #[arg(required_unless_present = "project")]
+    certificate: Option<PathBuf>,
     #[command(flatten)]
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the
@@ -238,6 +239,21 @@ struct CertifyArgs {
     json: bool,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+impl CertifyArgs {
+    /// Returns the same with the certificate in its place: of a build, no file need be named before
+    /// it.
+    fn with_certificate(&self) -> Result<CertifyArgs, Failure> {
+        let mut args = self.clone();
+        args.certificate = self.certificate.clone().or_else(|| args.input.file.take());
+        let missing = || Failure::Other("the certificate is missing".into());
+        if args.certificate.is_some() { Ok(args) } else { Err(missing()) }
+    }
+
+    fn certificate(&self) -> &Path {
+        self.certificate.as_deref().unwrap_or(Path::new("-"))
+    }
 }
 
 /// Options of `throng mutate`.

@@ -194,6 +194,19 @@ struct Decided {
     checked: Option<Checked>,
 }
 
+/// Returns what the engines said, each reason once.
+fn reasons(attempts: &[Attempt]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for a in attempts {
+        match reasons.iter_mut().find(|(outcome, _)| *outcome == a.outcome) {
+            Some((_, engines)) => engines.push(a.engine),
+            None => reasons.push((&a.outcome, vec![a.engine])),
+        }
+    }
+    let said = reasons.iter().map(|(outcome, engines)| format!("{}: {outcome}", engines.join(", ")));
+    said.collect::<Vec<String>>().join("; ")
+}
+
 struct State {
     verdicts: Vec<Option<Decided>>,
     attempts: Vec<Attempt>,
@@ -442,11 +455,7 @@ impl<'a> Portfolio<'a> {
 
     fn answer(self) -> Answer {
         let mut state = self.state.into_inner().expect("no engine panics while it holds the lock");
-        let why = state.why.unwrap_or_else(|| {
-            let outcomes: Vec<String> =
-                state.attempts.iter().map(|a| format!("{}: {}", a.engine, a.outcome)).collect();
-            Unknown::Inconclusive(outcomes.join("; "))
-        });
+        let why = state.why.unwrap_or_else(|| Unknown::Inconclusive(reasons(&state.attempts)));
         let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|d| d.as_ref().map(|d| d.by)).collect();
         for attempt in &mut state.attempts {
             attempt.decided += by.iter().flatten().filter(|&&by| by == attempt.engine).count() as u64;

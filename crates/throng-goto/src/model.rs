@@ -14,8 +14,8 @@ use crate::program::{
     DANGLING, Instr, Int, Origin, PTR, Point, Program, Start, Violation, object_of, offset_of,
 };
 use crate::step::{
-    After, DEAD, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, Variable, initial_memory, register,
-    start, step, step_in_detail,
+    After, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, Variable, initial_memory, register, start,
+    step, step_in_detail,
 };
 
 /// Shared memory; and, where one thread was seen to be about to write, that access, so that a
@@ -186,6 +186,11 @@ impl Concrete {
     /// be about to make. A state in which the process no longer runs has none.
     pub fn memory(&self, s: Shared) -> Option<Arc<SharedState>> {
         s.0.checked_sub(self.halted().0 + 1).and_then(|n| thing(&self.memories, n))
+    }
+
+    /// Returns why not all steps are known, if a search met one that is not.
+    pub fn incomplete(&self) -> Option<String> {
+        locked(&self.missing).clone()
     }
 
     fn complete(&self) -> Result<(), Incomplete> {
@@ -427,7 +432,7 @@ const MOST_SLOTS: usize = 1 << 16;
 
 impl Concrete {
     fn show(&self, bytes: &[u16], at: Int) -> String {
-        if bytes.iter().any(|b| [OPEN, DEAD].contains(b)) {
+        if bytes.iter().any(|b| *b >= OPEN) {
             return "?".into();
         }
         let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));

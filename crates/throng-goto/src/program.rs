@@ -662,6 +662,9 @@ pub struct Template {
     /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by
     /// instruction.
     pub doubts: Vec<(usize, Doubt)>,
+    /// Instructions [`Instr::Load`], sorted, of which the value goes to the store behind them and
+    /// nowhere else: they copy a part of an object, which may have no value.
+    pub copies: Vec<usize>,
 }
 
 impl Template {

@@ -2,6 +2,7 @@
 //! interpreter and the concrete model both call [`step`].
 
 mod calls;
+mod copies;
 mod memory;
 
 use std::cell::Cell;
@@ -21,6 +22,9 @@ pub const OPEN: u16 = 256;
 
 /// A byte of a local variable whose lifetime has ended.
 pub const DEAD: u16 = 257;
+
+/// A copy of a byte that was never written.
+pub const COPIED: u16 = 258;
 
 /// A place for an allocated object.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -558,7 +562,7 @@ impl<'a> Stepper<'a> {
     /// goes if it has the value and if not; the value, and another one.
     fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize, i64, i64)> {
         use crate::program::BinOp;
-        let t = self.template(&run);
+        let t = self.template(run);
         let Instr::Branch(e, yes, no) = &t.code[run.pc] else { return None };
         if t.live[*yes].contains(&r) || t.live[*no].contains(&r) || yes == no {
             return None;
@@ -600,7 +604,7 @@ impl<'a> Stepper<'a> {
             }
             Instr::Assume(e) => {
                 if self.value(e, run)? == 0 {
-                    let t = self.template(&run);
+                    let t = self.template(run);
                     self.steps.waits |= t.access[run.pc] == Access::Internal;
                     self.block(run.clone());
                     return Ok(false);
@@ -747,7 +751,7 @@ impl<'a> Stepper<'a> {
             return Err(Stop::Value(Undefined::NotANumber));
         }
         self.touch(run, a, at.size.into(), false);
-        let open = bytes.iter().any(|&b| b == OPEN || b == DEAD);
+        let open = bytes.iter().any(|&b| b >= OPEN);
         let number = at.size < 8 || at.signed;
         if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
             self.missing("an address is used as a number, and only one value of it was tried");
@@ -756,11 +760,17 @@ impl<'a> Stepper<'a> {
             run.registers[r as usize] = None;
             return Ok(true);
         }
+        if open && self.load_unwritten(run, r, a, at)? {
+            return Ok(true);
+        }
         if !open {
             let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));
             run.registers[r as usize] = Some(v);
             self.note(run, a, at, v, false);
             return Ok(true);
+        }
+        if bytes.contains(&COPIED) {
+            return Err(Stop::Undefined("a copy of memory that was never written is read".into()));
         }
         // Chosen once and for all, so that the next read gives the same.
         let (values, all) = values(self.program, at);
@@ -785,6 +795,9 @@ impl<'a> Stepper<'a> {
     }
 
     fn store(&mut self, run: &mut Run, address: &Expr, e: &Expr, at: Int) -> Result<(), Stop> {
+        if self.store_unwritten(run, address, e, at)? {
+            return Ok(());
+        }
         let (a, v) = (self.value(address, run)?, self.value(e, run)?);
         if at.size == 8 && self.is_private(run, v) && !is_private(a) {
             return Err(escapes());
@@ -861,11 +874,16 @@ impl<'a> Stepper<'a> {
     /// Notes an access, for people and for replays.
     fn note(&self, run: &mut Run, address: i64, at: Int, value: i64, writes: bool) {
         let kind = self.template(run).access[run.pc];
-        if self.details && (run.depth > 0 || !self.is_shared(run, address)) {
-            run.events.push(Event::Passed(run.point(), run.depth > 0));
-        }
+        self.pass(run, address);
         if self.details && kind != Access::Internal && self.is_shared(run, address) {
             run.events.push(Event::Accessed(address, at, value, writes));
+        }
+    }
+
+    /// Notes that an access takes no turn of its own.
+    fn pass(&self, run: &mut Run, address: i64) {
+        if self.details && (run.depth > 0 || !self.is_shared(run, address)) {
+            run.events.push(Event::Passed(run.point(), run.depth > 0));
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::syntax::ast::Span;
 
 use super::builtins::Args;
+use super::copies::{Chunk, MOST_PARTS, chunks};
 use super::library::{BYTE, pointee};
 use super::{Lower, Result, Value, unsupported};
 use crate::library::special::Bytes;
@@ -26,8 +27,8 @@ struct Ends {
 struct Elements {
     /// Bytes of each.
     size: i64,
-    /// The parts of each: where, and of which type. They cover every byte.
-    parts: Vec<(i64, Int)>,
+    /// The parts of each, which cover every byte.
+    parts: Vec<Chunk>,
 }
 
 impl<'a> Lower<'a> {
@@ -224,8 +225,7 @@ impl<'a> Lower<'a> {
         if self.dry {
             return Ok(());
         }
-        let elements = self.elements(name, to, from, span)?;
-        self.whole_elements(name, &n, elements.size);
+        let elements = self.elements(to, from, span)?;
         let (to, from) = (&to.expr, &from.expr);
         let (forward, backward, end) = (self.label(), self.label(), self.label());
         let distance = Expr::bin(BinOp::Sub, to.clone(), from.clone(), PTR);
@@ -236,7 +236,7 @@ impl<'a> Lower<'a> {
         }
         self.place_label(backward);
         if function == Bytes::Copy {
-            self.emit(Instr::Unmodelled("`memcpy` between objects that overlap".into()));
+            self.emit(Instr::Unmodelled(format!("`{name}` between objects that overlap")));
         } else {
             self.copy_elements(to, from, &n, &elements, true);
             self.emit(Instr::Jump(end));
@@ -247,49 +247,61 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Returns what is copied: elements of the type that one of the pointers points to; bytes, if
-    /// neither says more.
-    fn elements(&self, name: &str, to: &Value, from: &Value, span: Span) -> Result<Elements> {
-        let is_specific = |t: &&Ty| !matches!(t, Ty::Void | Ty::Int(Int { size: 1, .. }));
+    /// Returns what is copied: elements of the type that the pointers point to, with all their
+    /// bytes; single bytes, if that is not known.
+    fn elements(&self, to: &Value, from: &Value, span: Span) -> Result<Elements> {
+        let is_specific = |t: &&Ty| {
+            !matches!(t, Ty::Void | Ty::Func(_) | Ty::Int(Int { size: 1, .. }))
+                && t.layout(&self.structs).is_some_and(|l| l.0 > 0)
+        };
         let specific = |v: &Value| pointee(v).filter(is_specific).cloned();
         let element = match (specific(to), specific(from)) {
-            (Some(a), Some(b)) if a != b => {
-                return unsupported(span, format!("`{name}` between objects of different types"));
+            (Some(a), Some(b)) if !self.same_type(a.plain(), b.plain()) => {
+                let sizes = [&a, &b].map(|t| t.layout(&self.structs));
+                let numbers = a.scalar().is_some() && b.scalar().is_some();
+                if numbers && sizes[0] == sizes[1] { a } else { Ty::Int(BYTE) }
             }
             (a, b) => a.or(b).unwrap_or(Ty::Int(BYTE)),
         };
-        let size = self.size_of(&element, span)? as i64;
-        let mut parts = Vec::new();
-        if !element.parts(&self.structs, 0, "", &mut parts) || !is_dense(size, &parts) {
-            return unsupported(
-                span,
-                format!("`{name}` of structures with padding or floating-point numbers"),
-            );
-        }
-        Ok(Elements { size, parts: parts.iter().map(|p| (i64::from(p.0), p.1)).collect() })
+        Ok(match chunks(&element, &self.structs, true, MOST_PARTS) {
+            Some(parts) => Elements { size: self.size_of(&element, span)? as i64, parts },
+            None => Elements { size: 1, parts: vec![(0, BYTE)] },
+        })
     }
 
-    /// What follows is not modelled if `n` bytes are not a number of elements.
-    fn whole_elements(&mut self, name: &str, n: &Expr, size: i64) {
-        let (whole, odd) = (self.label(), self.label());
-        let rest = Expr::bin(BinOp::Rem, n.clone(), Expr::Const(size), PTR);
-        if rest != Expr::Const(0) && size > 1 {
-            self.emit(Instr::Branch(Expr::is_zero(rest), whole, odd));
-            self.place_label(odd);
-            self.emit(Instr::Unmodelled(format!("`{name}` of a part of an object")));
-            self.place_label(whole);
-        }
-    }
-
+    /// Copies `n` bytes: by elements if they are a number of these, else one by one.
     fn copy_elements(&mut self, to: &Expr, from: &Expr, n: &Expr, elements: &Elements, backward: bool) {
+        let bytes = Elements { size: 1, parts: vec![(0, BYTE)] };
+        let size = Expr::Const(elements.size);
+        match Expr::bin(BinOp::Rem, n.clone(), size, PTR) {
+            _ if elements.size == 1 => self.copy_whole(to, from, n, &bytes, backward),
+            Expr::Const(0) => self.copy_whole(to, from, n, elements, backward),
+            Expr::Const(_) => self.copy_whole(to, from, n, &bytes, backward),
+            rest => {
+                let (whole, odd, end) = (self.label(), self.label(), self.label());
+                self.emit(Instr::Branch(Expr::is_zero(rest), whole, odd));
+                self.place_label(odd);
+                self.copy_whole(to, from, n, &bytes, backward);
+                self.emit(Instr::Jump(end));
+                self.place_label(whole);
+                self.copy_whole(to, from, n, elements, backward);
+                self.place_label(end);
+            }
+        }
+    }
+
+    fn copy_whole(&mut self, to: &Expr, from: &Expr, n: &Expr, elements: &Elements, backward: bool) {
         let size = Expr::Const(elements.size);
         let count = Expr::bin(BinOp::Div, n.clone(), size.clone(), PTR);
         let last = Expr::bin(BinOp::Sub, n.clone(), size, PTR);
+        let mut parts = elements.parts.clone();
+        if backward {
+            parts.reverse();
+        }
         self.each(Some(count), elements.size, |s, at, _| {
             let at = if backward { Expr::bin(BinOp::Sub, last.clone(), at.clone(), PTR) } else { at.clone() };
-            for &(offset, part) in &elements.parts {
-                let v = s.load_as(Access::Plain, &s.moved(from, &at), offset, part);
-                s.store_as(Access::Plain, &s.moved(to, &at), offset, v, part);
+            for &part in &parts {
+                s.copy_part(&s.moved(to, &at), &s.moved(from, &at), part);
             }
         });
     }

@@ -107,6 +107,9 @@ impl<'a> Lower<'a> {
             Expression::CompoundLiteral(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
                 let ty = self.sized_literal(ty, &c.node, span)?;
+                if self.scopes.is_empty() || self.constants.is_some() {
+                    return self.fixed_literal(&ty, &c.node, span);
+                }
                 let place = Place::Memory(self.space("(literal)", &ty, span)?, ty.clone());
                 self.initialise_list(&place, &ty, &c.node.initializer_list, span)?;
                 Ok(place)
@@ -122,6 +125,11 @@ impl<'a> Lower<'a> {
                     Ty::Struct(_) => Ok(Place::Memory(v.expr, v.ty)),
                     _ => wrong(span, "this cannot be assigned to"),
                 }
+            }
+            Expression::UnaryOperator(u)
+                if matches!(u.node.operator.node, UnaryOperator::Real | UnaryOperator::Imaginary) =>
+            {
+                unsupported(span, "a part of a complex number")
             }
             _ => wrong(span, "this cannot be assigned to"),
         }
@@ -219,12 +227,23 @@ impl<'a> Lower<'a> {
                 Ty::Void => wrong(span, "`void` has no value"),
                 t => {
                     let Some(i) = t.scalar() else { return wrong(span, "this has no value") };
+                    if let Some(v) = self.constant_variable(a, i) {
+                        return Ok(Value { expr: v, ty: t.clone() });
+                    }
                     let r = self.register(i, None);
                     self.access_as(ty, |s| s.emit(Instr::Load(r, a.clone(), i)));
                     Ok(Value { expr: Expr::Reg(r), ty: t.clone() })
                 }
             },
         }
+    }
+
+    /// Returns what a variable has from the start, where only constants are expected: the compiler
+    /// has checked that it is `const`.
+    fn constant_variable(&self, a: &Expr, i: Int) -> Option<Expr> {
+        self.constants?;
+        let bytes = self.initial_bytes(a.constant()?, i.size.into())?;
+        Some(Expr::Const(i.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)))))
     }
 
     /// Assignment, with conversion.
@@ -243,8 +262,8 @@ impl<'a> Lower<'a> {
                     return wrong(span, "structures of different types");
                 }
                 match ty.is_atomic() || v.ty.is_atomic() {
-                    true => self.copy_at_once(a.clone(), v, ty, span),
-                    false => self.copy(a.clone(), v.expr, ty, span),
+                    true => self.copy_at_once(a, &v, ty, span),
+                    false => self.copy(a, &v.expr, ty, span),
                 }
             }
             Place::Memory(a, ty) => {
@@ -268,59 +287,6 @@ impl<'a> Lower<'a> {
         let result = emit(self);
         self.access = before;
         result
-    }
-
-    /// Copies an object part by part.
-    fn copy(&mut self, to: Expr, from: Expr, ty: &Ty, span: Span) -> Result<()> {
-        for (offset, i) in self.copied_parts(ty, span)? {
-            let v = self.load_as(self.access, &from, offset, i);
-            self.store_as(self.access, &to, offset, v, i);
-        }
-        Ok(())
-    }
-
-    /// Copies an object that is atomic, or into one: all parts of the atomic one are accessed in
-    /// one step.
-    fn copy_at_once(&mut self, to: Expr, from: Value, ty: &Ty, span: Span) -> Result<()> {
-        let parts = self.copied_parts(ty, span)?;
-        let values = self.section(from.ty.is_atomic(), |s, kind| {
-            parts.iter().map(|&(offset, i)| s.load_as(kind, &from.expr, offset, i)).collect::<Vec<_>>()
-        });
-        self.section(ty.is_atomic(), |s, kind| {
-            for (&(offset, i), v) in parts.iter().zip(values) {
-                s.store_as(kind, &to, offset, v, i);
-            }
-        });
-        Ok(())
-    }
-
-    /// Emits accesses, in one step if they are atomic.
-    fn section<T>(&mut self, atomic: bool, emit: impl FnOnce(&mut Self, Access) -> T) -> T {
-        if !atomic {
-            return emit(self, self.access);
-        }
-        self.emit(Instr::AtomicBegin);
-        let done = emit(self, Access::Atomic);
-        self.emit(Instr::AtomicEnd);
-        done
-    }
-
-    /// Returns the parts of an object that is copied: where and of which type.
-    fn copied_parts(&mut self, ty: &Ty, span: Span) -> Result<Vec<(i64, Int)>> {
-        let mut parts = Vec::new();
-        self.size_of(ty, span)?;
-        if ty.has_bit_fields(&self.structs) {
-            return unsupported(span, "a copy of bit-fields");
-        }
-        if !ty.parts(&self.structs, 0, "", &mut parts) {
-            return unsupported(span, "a copy of this many parts, or of floating-point numbers,");
-        }
-        // A replay copies the same parts in the same order.
-        let sizes = parts.iter().map(|(offset, i, _)| (*offset, i.size)).collect();
-        self.program.copies.insert((self.here.start, self.here.end), sizes);
-        // A copy keeps all bits, also those that `_Bool` does not have.
-        let raw = |i: Int| Int { truth: false, ..i };
-        Ok(parts.into_iter().map(|(offset, i, _)| (i64::from(offset), raw(i))).collect())
     }
 
     pub(super) fn convert(&mut self, v: Value, ty: &Ty, span: Span) -> Result<Value> {
@@ -707,7 +673,8 @@ impl<'a> Lower<'a> {
     /// Returns the value in a register of its own.
     pub(super) fn kept(&mut self, v: Value) -> Value {
         match (&v.expr, v.ty.scalar()) {
-            (e, at) if fixed(e).is_some() || at.is_none() => v,
+            (_, None) => v,
+            (e, _) if fixed(e).is_some() => v,
             (_, Some(i)) => {
                 let r = self.register(i, None);
                 self.emit(Instr::Let(r, v.expr));
@@ -836,7 +803,7 @@ impl<'a> Lower<'a> {
         b: &'a BinaryOperatorExpression,
         span: Span,
     ) -> Result<Value> {
-        if self.dry {
+        if self.dry || self.constants.is_some() {
             // Constants in conditional compilation.
             let (x, y) = (self.value(&b.lhs)?, self.value(&b.rhs)?);
             let (x, y) = (self.truth(x, span)?, self.truth(y, span)?);
@@ -892,13 +859,17 @@ impl<'a> Lower<'a> {
             (false, true) if pointers => a.clone(),
             _ => choice_type(&a, &b),
         };
-        if self.dry {
-            let chosen = match self.value(&c.condition)?.expr {
-                Expr::Const(0) => self.value(&c.else_expression)?.expr,
-                Expr::Const(_) => self.value(then)?.expr,
-                e => e,
+        if self.dry || self.constants.is_some() {
+            let condition = self.value(&c.condition)?.expr;
+            let chosen = match condition {
+                Expr::Const(0) => self.value(&c.else_expression)?,
+                Expr::Const(_) => self.value(then)?,
+                expr => return Ok(Value { expr, ty }),
             };
-            return Ok(Value { expr: chosen, ty });
+            return match ty.scalar() {
+                Some(_) => self.convert(chosen, &ty, span),
+                None => Ok(Value { expr: chosen.expr, ty }),
+            };
         }
         let (yes, no, end) = (self.label(), self.label(), self.label());
         let r = self.register(ty.scalar().unwrap_or(PTR), None);

@@ -201,6 +201,9 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::Let(r, Expr::Const(0)));
             }
         }
+        if matches!(role, Role::Main | Role::Entry) {
+            self.emit_fixed_uses();
+        }
         if role == Role::Main {
             self.construct()?;
         }

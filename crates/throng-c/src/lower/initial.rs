@@ -1,17 +1,25 @@
 //! Initial values, of variables at a fixed address and of local ones.
 
+use std::collections::HashSet;
+
 use crate::syntax::ast::*;
 
 use super::literals::string_bytes;
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
 use crate::types::{Field, Ty};
-use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of};
+use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of, offset_of};
+use throng_goto::step::OPEN;
 
 /// Initial values of scalar parts, by offset, and how many elements an array without a size gets.
 #[derive(Default)]
 struct Values {
     list: Vec<(u64, Int, Expr)>,
+    /// Parts of structure types, by offset, that are copied from an address; before the others are
+    /// written.
+    copies: Vec<(u64, Ty, Expr)>,
     length: u64,
+    /// The end of the last element of an array without a size.
+    extent: u64,
     /// True if they are inside a union, where a part may be read as another one.
     in_union: bool,
 }
@@ -19,7 +27,19 @@ struct Values {
 impl Values {
     /// Later values replace earlier ones.
     fn clear(&mut self, from: u64, size: u64) {
-        self.list.retain(|v| v.0 < from || v.0 >= from + size);
+        let other = |at: u64| at < from || at >= from + size;
+        self.list.retain(|v| other(v.0));
+        self.copies.retain(|v| other(v.0));
+    }
+
+    /// Gives the values of the part at `from` to the one at `to` as well.
+    fn repeat(&mut self, from: u64, to: u64, size: u64) {
+        self.clear(to, size);
+        let inside = |at: &u64| (from..from + size).contains(at);
+        let list: Vec<_> = self.list.iter().filter(|v| inside(&v.0)).cloned().collect();
+        self.list.extend(list.into_iter().map(|(at, i, v)| (at - from + to, i, v)));
+        let copies: Vec<_> = self.copies.iter().filter(|v| inside(&v.0)).cloned().collect();
+        self.copies.extend(copies.into_iter().map(|(at, ty, v)| (at - from + to, ty, v)));
     }
 }
 
@@ -67,7 +87,7 @@ impl<'a> Lower<'a> {
         done.map(|()| values.length)
     }
 
-    /// Returns the initial value of a variable at a fixed address.
+    /// Gives a variable at a fixed address its initial value.
     pub(super) fn fixed_initial(
         &mut self,
         a: i64,
@@ -76,32 +96,113 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Result<()> {
         let Some(init) = &item.node.initializer else { return Ok(()) };
+        let values = self.fixed(span, |l, values| l.collect(0, ty, init, values))?;
+        self.fill_fixed(a, values, span)
+    }
+
+    /// Returns a compound literal outside of functions, which is an object of its own.
+    pub(super) fn fixed_literal(&mut self, ty: &Ty, c: &'a CompoundLiteral, span: Span) -> Result<Place> {
+        let size = self.size_of(ty, span)?;
+        let values =
+            self.fixed(span, |l, values| l.collect_list(0, ty, &c.initializer_list, values, span))?;
+        if self.dry {
+            return Ok(Place::Memory(Expr::Local(0), ty.clone()));
+        }
+        let a = self.object("(literal)".into(), ty, vec![0; size as usize]);
+        self.fill_fixed(a, values, span)?;
+        Ok(Place::Memory(Expr::Const(a), ty.clone()))
+    }
+
+    /// Collects initial values that have to be constant.
+    fn fixed(
+        &mut self,
+        span: Span,
+        collect: impl FnOnce(&mut Self, &mut Values) -> Result<()>,
+    ) -> Result<Values> {
         let mut values = Values::default();
-        let before = self.current.template.code.len();
-        self.collect(0, ty, init, &mut values)?;
-        if self.current.template.code.len() != before {
-            return wrong(span, "the initial value is not constant");
+        let outer = self.constants.replace(false);
+        let done = collect(self, &mut values);
+        let computes = std::mem::replace(&mut self.constants, outer);
+        done?;
+        match computes {
+            Some(false) => Ok(values),
+            _ => wrong(span, "the initial value is not constant"),
+        }
+    }
+
+    /// Returns whether an instruction is not written, because it belongs to a value that has to be
+    /// constant. What a value of the file scope does with addresses, threads do when they start.
+    pub(super) fn is_constant_use(&mut self, i: &Instr) -> bool {
+        let (Some(computes), in_function) = (&mut self.constants, !self.current.template.name.is_empty())
+        else {
+            return false;
+        };
+        match i {
+            Instr::Pointer(_) if in_function => return false,
+            Instr::Pointer(using) if self.fixed_uses.contains(using) => {}
+            Instr::Pointer(using) => self.fixed_uses.push(using.clone()),
+            _ => *computes = true,
+        }
+        true
+    }
+
+    /// Does what initial values of the file scope do with addresses.
+    pub(super) fn emit_fixed_uses(&mut self) {
+        for using in self.fixed_uses.clone() {
+            self.emit(Instr::Pointer(using));
+        }
+    }
+
+    fn fill_fixed(&mut self, a: i64, values: Values, span: Span) -> Result<()> {
+        self.grow(a, values.extent);
+        for (offset, ty, from) in values.copies {
+            let size = self.size_of(&ty, span)?;
+            let known = from.constant().and_then(|from| self.initial_bytes(from, size));
+            let Some(bytes) = known.map(<[u16]>::to_vec) else {
+                return wrong(span, "the initial value is not constant");
+            };
+            self.put_fixed(a, offset, &bytes, span)?;
         }
         for (offset, i, v) in values.list {
             let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
             self.note_function(v);
-            let object = object_of(a);
-            let bytes = if object >= PRIVATE {
-                let at = self.program.locals[(object - PRIVATE) as usize].base as usize;
-                self.program.private.get_mut(at..)
-            } else {
-                self.program.objects.get_mut(object as usize - 1).map(|o| &mut o.init[..])
-            };
-            let Some(bytes) =
-                bytes.and_then(|b| b.get_mut(offset as usize..offset as usize + i.size as usize))
-            else {
-                return wrong(span, "too many initial values");
-            };
-            for (k, b) in bytes.iter_mut().enumerate() {
-                *b = (v >> (8 * k) & 255) as u16;
-            }
+            let bytes: Vec<u16> = (0..i.size).map(|k| (v >> (8 * k) & 255) as u16).collect();
+            self.put_fixed(a, offset, &bytes, span)?;
         }
         Ok(())
+    }
+
+    /// An array at the end of a structure takes as much room as its initial values.
+    fn grow(&mut self, a: i64, extent: u64) {
+        let object = usize::try_from(object_of(a) - 1).ok();
+        if let Some(o) = object.and_then(|o| self.program.objects.get_mut(o))
+            && o.init.len() < extent as usize
+        {
+            o.init.resize(extent as usize, 0);
+        }
+    }
+
+    fn put_fixed(&mut self, a: i64, offset: u64, bytes: &[u16], span: Span) -> Result<()> {
+        let object = object_of(a);
+        let all = if object >= PRIVATE {
+            let at = self.program.locals[(object - PRIVATE) as usize].base as usize;
+            self.program.private.get_mut(at..)
+        } else {
+            self.program.objects.get_mut(object as usize - 1).map(|o| &mut o.init[..])
+        };
+        match all.and_then(|all| all.get_mut(offset as usize..offset as usize + bytes.len())) {
+            Some(place) => place.copy_from_slice(bytes),
+            None => return wrong(span, "too many initial values"),
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes that a variable has from the start.
+    pub(super) fn initial_bytes(&self, a: i64, size: u64) -> Option<&[u16]> {
+        let object = self.program.objects.get(usize::try_from(object_of(a) - 1).ok()?)?;
+        let from = usize::try_from(offset_of(a)).ok()?;
+        let bytes = object.init.get(from..from.checked_add(usize::try_from(size).ok()?)?)?;
+        (!object.external && !bytes.contains(&OPEN)).then_some(bytes)
     }
 
     /// Writes the initial value of a local variable.
@@ -141,19 +242,22 @@ impl<'a> Lower<'a> {
     }
 
     fn store_all(&mut self, a: &Expr, ty: &Ty, values: Values, span: Span) -> Result<()> {
-        let mut parts = Vec::new();
-        if ty.has_bit_fields(&self.structs) {
-            return unsupported(span, "an initial value of bit-fields");
-        }
-        if !ty.parts(&self.structs, 0, "", &mut parts) {
-            return unsupported(span, "an initial value of this many parts, or with floating-point numbers,");
+        if values.extent > 0 && !matches!(ty.plain(), Ty::Array(..)) {
+            return unsupported(span, "an initial value of an array without a size in a local structure");
         }
         let at = |o: u64| Expr::bin(BinOp::Add, a.clone(), Expr::Const(o as i64), PTR);
+        let sized = |(offset, ty, _): &(u64, Ty, Expr)| Ok((*offset, self.size_of(ty, span)?));
+        let copied: Vec<(u64, u64)> = values.copies.iter().map(sized).collect::<Result<_>>()?;
+        let given: HashSet<(u64, u8)> = values.list.iter().map(|v| (v.0, v.1.size)).collect();
+        let has_value = |offset: u64, i: Int| {
+            let is_copied = copied.iter().any(|&(from, size)| (from..from + size).contains(&offset));
+            is_copied || given.contains(&(offset, i.size))
+        };
         // What is not mentioned is zero.
-        for (offset, i, _) in parts {
-            if !values.list.iter().any(|v| v.0 == u64::from(offset) && v.1.size == i.size) {
-                self.emit(Instr::Store(at(u64::from(offset)), Expr::Const(0), i));
-            }
+        self.clear_parts(a, ty, &has_value, span)?;
+        for (offset, ty, from) in values.copies {
+            let value = Value { expr: from, ty: ty.clone() };
+            self.assign(&Place::Memory(at(offset), ty), value, span)?;
         }
         for (offset, i, v) in values.list {
             self.emit(Instr::Store(at(offset), v, i));
@@ -177,6 +281,7 @@ impl<'a> Lower<'a> {
                 let mut bytes = string_bytes(&s.node, init.span)?;
                 let n = n.unwrap_or_else(|| {
                     out.length = bytes.len() as u64 + 1;
+                    out.extent = at + out.length;
                     out.length
                 });
                 bytes.resize(usize::try_from(n).unwrap_or(0).min(1 << 20), 0);
@@ -187,9 +292,28 @@ impl<'a> Lower<'a> {
             }
             (Ty::Float(_), e) if is_zero(e) => Ok(()),
             (Ty::Float(_), _) => unsupported(init.span, "a floating-point number other than 0"),
+            // What a literal consists of may be constant, or an array's initial value.
+            (Ty::Array(..) | Ty::Struct(_), Expression::CompoundLiteral(c)) => {
+                let own = self.type_name(&c.node.type_name)?;
+                match self.same_type(own.plain(), ty.plain()) {
+                    true => self.collect_list(at, ty, &c.node.initializer_list, out, init.span),
+                    false => wrong(init.span, "structures of different types"),
+                }
+            }
+            (Ty::Struct(_), _) => {
+                let v = self.value(e)?;
+                if !self.same_type(v.ty.plain(), ty.plain()) {
+                    return wrong(init.span, "this is not an initial value of a structure");
+                }
+                if v.ty.is_atomic() || ty.is_atomic() {
+                    return unsupported(init.span, "an initial value that is an `_Atomic` structure");
+                }
+                out.copies.push((at, ty.clone(), v.expr));
+                Ok(())
+            }
             _ => {
                 let Some(i) = ty.scalar() else {
-                    return unsupported(init.span, "this initial value of a structure");
+                    return unsupported(init.span, "this initial value of an array");
                 };
                 let v = self.value(e)?;
                 let v: Value = self.convert(v, ty, init.span)?;
@@ -248,18 +372,31 @@ impl<'a> Lower<'a> {
             };
             first = false;
             let mut rest = designators;
+            let mut last = None;
             if !designators.is_empty() {
                 (next, rest) = self.designated(ty, designators)?;
+                last = self.last_of_range(next, &designators[0])?;
             }
             let Some((offset, part)) = self.part(ty, next, span)? else { break };
             if self.is_union(ty) {
                 self.once(at, ty, out, span)?;
             }
             self.fill_part((at + offset, &part), items, out, rest, span)?;
+            if let Some(last) = last {
+                let size = self.size_of(&part, span)?;
+                if self.part(ty, last, span)?.is_none() || (last - next).saturating_mul(size) > MOST_BYTES {
+                    return wrong(designators[0].span, "there is no such element");
+                }
+                for n in 1..=last - next {
+                    out.repeat(at + offset, at + offset + n * size, size);
+                }
+                next = last;
+            }
             // A union has one value.
             next = if self.is_union(ty) { u64::MAX } else { next + 1 };
-            if matches!(ty.plain(), Ty::Array(_, None)) {
+            if let Ty::Array(t, None) = ty.plain() {
                 out.length = out.length.max(next);
+                out.extent = out.extent.max(at + next * self.size_of(t, span)?);
             }
         }
         out.in_union = outside;
@@ -278,8 +415,8 @@ impl<'a> Lower<'a> {
         let Some(item) = items.peek().copied() else { return Ok(()) };
         let nested = matches!(part.plain(), Ty::Array(..) | Ty::Struct(_));
         let init = &item.node.initializer;
-        let braces = matches!(init.node, Initializer::List(_)) || takes_text(part, &init.node);
-        if !path.is_empty() || nested && !braces {
+        let whole = matches!(init.node, Initializer::List(_)) || takes_text(part, &init.node);
+        if !path.is_empty() || nested && !whole && !self.is_value_of(part, init) {
             let before = items.len();
             self.fill(at, part, items, out, Some(path), span)?;
             if items.len() == before {
@@ -288,8 +425,36 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         items.next();
-        out.clear(at, self.size_of(part, span)?);
+        let size = match part.plain() {
+            Ty::Array(_, None) => MOST_BYTES,
+            _ => self.size_of(part, span)?,
+        };
+        self.whole(at, size, out, span)?;
+        out.clear(at, size);
         self.collect(at, part, init, out)
+    }
+
+    /// Refuses another value of a part of a structure that has one as a whole: compilers differ in
+    /// what is left of that.
+    fn whole(&self, at: u64, size: u64, out: &Values, span: Span) -> Result<()> {
+        for (from, ty, _) in &out.copies {
+            let end = from + self.size_of(ty, span)?;
+            if *from < at + size && at < end && (*from < at || end > at + size) {
+                return unsupported(span, "another initial value of a part of a structure that has one");
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether an initial value without braces is one of a whole structure, or a literal of a
+    /// whole array.
+    fn is_value_of(&mut self, part: &Ty, init: &'a Node<Initializer>) -> bool {
+        let Initializer::Expression(e) = &init.node else { return false };
+        let aggregate = match part.plain() {
+            Ty::Struct(_) => true,
+            _ => matches!(e.node, Expression::CompoundLiteral(_)),
+        };
+        aggregate && self.type_of(e).is_ok_and(|ty| self.same_type(ty.plain(), part.plain()))
     }
 
     /// Refuses a second value of a union: what is left of the first depends on the compiler.
@@ -314,9 +479,6 @@ impl<'a> Lower<'a> {
             }
             Ty::Struct(s) => match self.structs[*s].fields.get(usize::try_from(n).unwrap_or(usize::MAX)) {
                 Some(f) if f.bits => unsupported(span, "an initial value of a bit-field"),
-                Some(f) if matches!(f.ty, Ty::Array(_, None)) => {
-                    unsupported(span, "an initial value of an array without a size in a structure")
-                }
                 f => Ok(f.map(|f| (f.offset, f.ty.clone()))),
             },
             _ => Ok(None),
@@ -347,7 +509,20 @@ impl<'a> Lower<'a> {
                     None => wrong(d.span, format!("there is no member `{name}`")),
                 }
             }
-            Designator::Range(..) => unsupported(d.span, "a range of elements as initial value"),
+            Designator::Range(from, to) => {
+                let (n, last) = (self.constant(from)?, self.constant(to)?);
+                match self.part(ty, n as u64, d.span)? {
+                    Some(_) if matches!(ty.plain(), Ty::Array(..)) && n <= last => Ok((n as u64, rest)),
+                    _ => wrong(d.span, "there is no such element"),
+                }
+            }
         }
+    }
+
+    /// Returns the last element of a range that begins with element `first`.
+    fn last_of_range(&mut self, first: u64, d: &'a Node<Designator>) -> Result<Option<u64>> {
+        let Designator::Range(_, to) = &d.node else { return Ok(None) };
+        let last = self.constant(to)? as u64;
+        Ok(Some(last).filter(|&last| last >= first))
     }
 }

@@ -115,20 +115,99 @@ pub const ROWS: &[Row] = &[
         "text that fills an array",
         "static char a[3] = \"abc\", b[5] = { \"ab\" }; long test(void) { return a[2] + b[1] * 3 + b[4] + sizeof b; }",
     ),
-    Refused(
-        "range of elements",
-        "static int a[4] = { [0 ... 2] = 1 }; long test(void) { return a[1]; }",
-        "range of elements",
+    Read(
+        "ranges inside of ranges",
+        "static struct { int a, b[3]; } t[5] = { [1 ... 3] = { 7, { [0 ... 1] = 4 } }, [2].b[2] = 9, [4] = { 1 } }; long test(void) { long v = 0; for (int i = 0; i < 5; i++) v = v * 10 + t[i].a + t[i].b[0] + 2 * t[i].b[2]; return v; }",
+    ),
+    Read(
+        "range of elements, in a function",
+        "static int n; static int next(void) { return ++n; } long test(void) { int a[6] = { [1 ... 4] = next(), [2] = 8 }; return a[0] + a[1] * 10 + a[2] * 100 + a[4] * 1000 + a[5] + n * 10000; }",
+    ),
+    Read(
+        "array of ranges without a size",
+        "static char t[] = { [0 ... 9] = 2, [4 ... 5] = 1, 7 }; long test(void) { return sizeof t * 1000 + t[4] * 100 + t[6] * 10 + t[9]; }",
+    ),
+    Read(
+        "array without a size at the end of a structure, as text",
+        "static struct { short n; char text[]; } s = { 3, \"abc\" }; long test(void) { return sizeof s * 100 + s.text[2] + s.text[3]; }",
+    ),
+    Read(
+        "array without a size at the end, of structures",
+        "struct p { int x, y; }; static struct { int n; struct p all[]; } s = { 2, { { 1 }, { .y = 5 }, [3] = { 8, 9 } } }; long test(void) { return s.all[0].x + s.all[1].y * 10 + s.all[2].x * 100 + s.all[3].y * 1000; }",
+    ),
+    Read(
+        "array without a size at the end, copied",
+        "struct s { int n; int a[]; }; static struct s s = { 1, { 2, 3 } }; long test(void) { struct s t = s; return t.n + sizeof t; }",
+    ),
+    Read(
+        "a structure among initial values, then changed",
+        "struct p { int x, y; }; struct q { int n; struct p p; int m; }; long test(void) { struct p p = { 1, 2 }; struct q q = { 5, p, 6 }, r = { .p = q.p, .n = 3 }; return q.n + q.p.x * 10 + q.p.y * 100 + q.m * 1000 + r.p.y * 10000 + r.m; }",
     ),
     Refused(
+        "a part of a structure that has an initial value as a whole",
+        "struct p { int x, y; }; long test(void) { struct p p = { 1, 2 }; struct { struct p p; } q = { p, .p.x = 7 }; return q.p.y; }",
+        "another initial value of a part",
+    ),
+    Read(
+        "the result of a function among initial values",
+        "struct p { int x, y; }; static struct p make(int x) { struct p p = { x, x + 1 }; return p; } long test(void) { struct { struct p a[2]; int n; } s = { { make(3), make(5) }, 1 }; return s.a[0].y + s.a[1].y * 10 + s.n * 100; }",
+    ),
+    Read(
+        "a literal among constants",
+        "struct p { int x, y; }; static struct p t[] = { { 1, 2 }, (struct p){ 3, 4 }, (struct p){ .y = 6 } }; static struct p one = (struct p){ 7 }; long test(void) { return t[1].x + t[2].x + t[2].y * 10 + one.x * 100 + sizeof t; }",
+    ),
+    Read(
+        "the address of a literal of the file scope",
+        "struct p { int x, *to; }; static struct p *list = &(struct p){ 1, (int[]){ 4, 5, 6 } }; static int *a = (int[3]){ 7 }; long test(void) { list->x++; a[1] = 3; return list->x + list->to[2] * 10 + a[0] * 100 + a[1] * 1000; }",
+    ),
+    Read(
+        "conditions among constants",
+        "static int x = sizeof(int) == 4 ? 5 : 6, y = 1 && 0 || 3; static char *s = 1 ? \"a\" : 0; long test(void) { return x + y * 10 + (s[0] == 'a') * 100; }",
+    ),
+    Read(
+        "a constant variable among constants",
+        "static const int n = 5; static const struct { int a, b; } p = { 1, 2 }; static int x = n + 1; long test(void) { static int y = n * 2; return x * 100 + y; }",
+    ),
+    Read(
+        "addresses among constants",
+        "static int a[4], *p = a + 3, *q = &a[1]; static struct { char c; int x[3]; } s; static int *r = &s.x[2]; static char *t = (char *)&s + 4; static void *v = (void *)(a + 1); long test(void) { *p = 1; *q = 2; *r = 3; *(int *)t = 4; return a[3] + a[1] * 10 + s.x[2] * 100 + s.x[0] * 1000 + (v == q) * 10000; }",
+    ),
+    Read(
+        "copies of structures with parts that have no value",
+        "struct s { char c; int a[3]; double d; char *t; }; long test(void) { struct s x, y, z; x.c = 1; x.a[1] = 2; y = x; z = y; z.a[2] = 5; x = z; return x.c + x.a[1] * 10 + x.a[2] * 100; }",
+    ),
+    Read(
+        "copies of large structures",
+        "struct s { int n; struct { char c; long l[300]; short s[7]; } a[3]; }; static struct s x, y; long test(void) { x.a[2].l[299] = 5; x.a[0].c = 3; x.a[2].s[6] = 4; x.n = 2; y = x; struct s z = y; return z.n + z.a[2].l[299] * 10 + z.a[0].c * 100 + z.a[2].s[6] * 1000; }",
+    ),
+    Read(
+        "copies of unions",
+        "union u { struct { char c; int i; } s; short h[6]; long l; }; long test(void) { union u x, y; x.l = 0x0102030405060708; x.h[5] = 9; y = x; return y.s.i + y.h[5] * 10 + y.s.c * 1000; }",
+    ),
+    Read(
+        "copies of structures that are packed",
+        "struct __attribute__((packed)) s { char c; long l; short h; }; static struct s x[2]; long test(void) { struct s y; x[1] = (struct s){ 1, 2, 3 }; y = x[1]; return y.c + y.l * 10 + y.h * 100 + sizeof y; }",
+    ),
+    Read(
+        "`memcpy` of a part of a structure",
+        "struct s { char c; int a; long b; }; long test(void) { struct s x = { 1, 2, 3 }, y = { 4, 5, 6 }; __builtin_memcpy(&y, &x, __builtin_offsetof(struct s, b)); return y.c + y.a * 10 + y.b * 100; }",
+    ),
+    Read(
+        "`memcpy` between types",
+        "long test(void) { unsigned u = 0x40490fdb; float f; int i; __builtin_memcpy(&i, &u, 4); char b[4]; __builtin_memcpy(b, &u, 4); long l = 0; __builtin_memcpy(&l, b, 3); return i + b[1] + l; }",
+    ),
+    Read(
+        "`memmove` inside of structures",
+        "struct p { int x; char c; }; long test(void) { struct p a[4] = { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } }; __builtin_memmove(a + 1, a, 3 * sizeof a[0]); __builtin_memmove((char *)a + 4, a, 4); return a[0].c + a[1].x * 10 + a[1].c * 100 + a[3].c * 1000 + a[0].x; }",
+    ),
+    Read("range of elements", "static int a[4] = { [0 ... 2] = 1 }; long test(void) { return a[1]; }"),
+    Read(
         "array without a size in a structure",
         "static struct { int n; int a[]; } s = { 1, { 2, 3 } }; long test(void) { return s.a[1]; }",
-        "without a size",
     ),
-    Refused(
+    Read(
         "a structure among initial values",
         "struct s { int a; }; long test(void) { struct s x = { 1 }; struct s y[1] = { x }; return y[0].a; }",
-        "convert",
     ),
     Refused(
         "too many initial values",
@@ -145,25 +224,22 @@ pub const ROWS: &[Row] = &[
         "struct a { char c; int f : 4; char d; }; struct b { int a : 30; int b : 5; char c; }; struct c { int a : 1; int : 0; int b : 1; }; struct d { long a : 40; int b; }; struct e { char a : 4; char b : 5; char c; }; struct f { char c; int : 3; char d; }; union g { int a : 3; char c; }; struct h { short a : 10; int b : 20; long c : 3; }; long test(void) { return sizeof(struct a) + sizeof(struct b) * 10 + sizeof(struct c) * 100 + sizeof(struct d) * 1000 + sizeof(struct e) * 100000 + sizeof(struct f) * 1000000 + sizeof(union g) * 10000000l + sizeof(struct h) * 100000000l; }",
     ),
     Refused("bit-field", "static struct { int a : 3; } s; long test(void) { return s.a; }", "bit-field"),
-    Refused(
+    Read(
         "copy of bit-fields",
         "static struct { int a : 3; int b; } s, t; long test(void) { s = t; return s.b; }",
-        "bit-field",
     ),
-    Refused(
+    Read(
         "copy of bit-fields inside",
         "struct in { int a : 3; }; static struct { struct in i[2]; int b; } s, t; long test(void) { s = t; return s.b; }",
-        "bit-field",
     ),
     Refused(
         "initial value of a bit-field",
         "static struct { int a : 3; int b; } s = { 1, 2 }; long test(void) { return s.b; }",
         "bit-field",
     ),
-    Refused(
+    Read(
         "initial value of a local bit-field",
         "long test(void) { struct { int b; int a : 3; } s = { 1 }; return s.b; }",
-        "bit-field",
     ),
     Refused(
         "wide bit-field",

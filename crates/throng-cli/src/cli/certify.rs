@@ -20,6 +20,7 @@ use throng_model::limits::Limits;
 
 pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> {
     let began = Instant::now();
+    let args = &args.with_certificate()?;
     let limits = limits(args.timeout, args.memory);
     let asked = args.clone();
     console.begin(
@@ -29,8 +30,8 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
             render(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
         }),
     );
-    let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate.display()));
-    let bytes = slurp(&args.certificate).map_err(unreadable)?;
+    let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate().display()));
+    let bytes = slurp(args.certificate()).map_err(unreadable)?;
     let size = bytes.len();
     if args.its_own_question && args.input.is_c() {
         return Err(Failure::Other("`--its-own-question` is not for C".into()));
@@ -40,7 +41,7 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let input = console.open_within(&args.input, &[], reading, &limits)?.map_err(Error::Impossible)?;
     console.has_read();
     let job = Job::new(&input).question(question);
-    if args.input.is_c() && args.certificate.extension().is_some_and(|e| e == "yml" || e == "yaml") {
+    if args.input.is_c() && args.certificate().extension().is_some_and(|e| e == "yml" || e == "yaml") {
         let (report, status) = witness::certify(args, &job, &bytes)?;
         console.print(&report)?;
         return Ok(status);
@@ -180,7 +181,7 @@ fn json(
     });
     let document = serde_json::json!({
         "file": args.input.file().display().to_string(),
-        "certificate": args.certificate.display().to_string(),
+        "certificate": args.certificate().display().to_string(),
         "result": word.to_lowercase(),
         "why": fault.map(ToString::to_string),
         "its_own_question": args.its_own_question,

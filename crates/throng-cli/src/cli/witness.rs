@@ -54,7 +54,7 @@ pub(super) fn certify(args: &CertifyArgs, job: &Job<'_>, bytes: &[u8]) -> Result
         Err(Error::NotCertified(Fault::Invalid(why))) => Ok((format!("INVALID  {why}\n{initial}"), 10)),
         Err(Error::NotCertified(Fault::Limit(why))) => Ok((format!("UNKNOWN  {why}\n{initial}"), 1)),
         Err(Error::NotCertified(fault)) => {
-            Err(Failure::Other(format!("{}: {fault}", args.certificate.display())))
+            Err(Failure::Other(format!("{}: {fault}", args.certificate().display())))
         }
         Err(error) => Err(error.into()),
     }

@@ -87,8 +87,8 @@ fn locks_through_pointers_of_any_type() {
     let path = scratch.0.join("c11.c");
     fs::write(&path, "#include <threads.h>\nint f(void *p) { return 0; }\nint main(void) { thrd_t t; thrd_create(&t, f, 0); }\n").unwrap();
     let ran = run(&["check", path.to_str().unwrap()]);
-    assert_eq!(ran.status.code(), Some(2), "{}", out(&ran));
-    assert!(err(&ran).contains("use pthreads"), "{}", err(&ran));
+    assert_eq!(ran.status.code(), Some(1), "{}", out(&ran));
+    assert!(out(&ran).contains("use pthreads"), "{}", out(&ran));
 }
 
 /// A hunt with few threads at a time does not let `pthread_create` do nothing once there are so
@@ -688,8 +688,7 @@ fn headers_of_the_system_are_read_whatever_is_in_them() {
     let ran = ask("int main(void) { assert(sizeof(pthread_mutex_t) == 40); return 0; }\n");
     assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
     let ran = ask("int main(void) { assert(sizeof(max_align_t) == 32); return 0; }\n");
-    assert_eq!(ran.status.code(), Some(2));
-    assert!(err(&ran).contains("the attribute `aligned`"), "{}", err(&ran));
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
 }
 
 /// A variable that no file defines has any value: a run that depends on it need not be one.

@@ -70,7 +70,7 @@ fn every_example_makes_throng_say_its_code() {
         let (language, options, body) = example(text);
         let path = match language {
             // C may need a preprocessor; the crate that reads it tests its own messages.
-            "text" | "c" if code.starts_with("E8") => continue,
+            "text" | "c" if code[1..].starts_with('8') => continue,
             "text" => {
                 listed.push(code);
                 continue;

@@ -117,15 +117,18 @@ impl Stepper<'_> {
     }
 
     pub(super) fn write(&self, run: &mut Run, a: i64, v: i64, at: Int, named: bool) -> Result<(), Stop> {
-        self.bytes(run, a, at.size, named)?;
+        let bytes = v.to_le_bytes().map(u16::from);
+        self.write_bytes(run, a, &bytes[..at.size.into()], named)
+    }
+
+    pub(super) fn write_bytes(&self, run: &mut Run, a: i64, new: &[u16], named: bool) -> Result<(), Stop> {
+        self.bytes(run, a, new.len() as u8, named)?;
         if self.program.object_at(a).is_some_and(|o| o.name.starts_with('"')) {
             return Err(self.memory_error("a string literal is written"));
         }
         let from = offset_of(a) as usize;
         if let Some(bytes) = self.object_mut(run, object_of(a)) {
-            for (i, b) in bytes[from..from + usize::from(at.size)].iter_mut().enumerate() {
-                *b = (v >> (8 * i) & 255) as u16;
-            }
+            bytes[from..from + new.len()].copy_from_slice(new);
         }
         Ok(())
     }

@@ -153,6 +153,8 @@ fn settle(posed: &Posed, outcome: &mut Outcome) {
         let why = match verdict {
             Verdict::Unsafe(trace) => unsure_run(posed, n, trace),
             Verdict::Safe(_) => unsure_proof(posed, n),
+            // What the program does is not known, whoever searches.
+            Verdict::Unknown(Unknown::Inconclusive(_)) => posed.model.incomplete(),
             Verdict::Unknown(_) => None,
         };
         if let Some(why) = why {

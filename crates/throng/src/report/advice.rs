@@ -22,7 +22,8 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let Vocabulary { auto, backward, symbolic, .. } = *report.subject.vocabulary;
     let names = report.subject.vocabulary;
     // Engines that cover configurations decide nothing about whole ones.
-    let covers = !report.problem.targets.iter().any(Target::is_about_all_threads);
+    let covers = report.problem.model.predecessors().is_some()
+        && !report.problem.targets.iter().any(Target::is_about_all_threads);
     let or_backward = if covers { format!(", or {backward}") } else { String::new() };
     match why {
         Unknown::LeftOut(_) | Unknown::Unsure(_) => return tips,
@@ -60,7 +61,12 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
             tips.push(format!("an engine that proves for any number of threads: {auto}{or_backward}"));
         }
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
-            tips.push(format!("another engine: {auto} (all suitable ones){or_backward}"));
+            let tried = !report.shown().attempts.is_empty();
+            match (tried, covers) {
+                (false, _) => tips.push(format!("another engine: {auto} (all suitable ones){or_backward}")),
+                (true, true) => tips.push(format!("another engine: {backward}")),
+                (true, false) => {}
+            }
         }
     }
     if any && known < 3 && !matches!(why, Unknown::Bound(_)) {

@@ -244,7 +244,8 @@ fn undecided(report: &Outcome, options: Options) -> String {
     for (i, a) in report.shown().attempts.iter().enumerate() {
         let (time, count) =
             (duration(Duration::from_secs_f64(a.seconds.max(0.0))), a.statistics.configurations);
-        let line = format!("{}: {}, {time}, {}", a.engine, a.outcome, plural(count, "configuration"));
+        let outcome = if a.outcome == why.to_string() { "the same" } else { &a.outcome };
+        let line = format!("{}: {outcome}, {time}, {}", a.engine, plural(count, "configuration"));
         out.push_str(&row(if i == 0 { "tried" } else { "" }, &line, options));
     }
     let known = advice::established(report, why).unwrap_or_else(|| "nothing was established".into());

@@ -137,6 +137,9 @@ impl Writer<'_, '_> {
             if let Some(doubt) = t.doubt(pc) {
                 self.out.doubts.push((self.out.code.len(), doubt.clone()));
             }
+            if t.copies.binary_search(&pc).is_ok() {
+                self.out.copies.push(self.out.code.len());
+            }
             self.instruction(copy, pc);
         }
         let end = self.out.code.len();

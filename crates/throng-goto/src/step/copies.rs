@@ -1,0 +1,83 @@
+//! Copies of bytes that were never written.
+//!
+//! Copying a byte that has no value does not choose one: the copy is [`COPIED`], which can be copied
+//! again. What it is depends on the original, so that nothing is known of a run that reads it.
+//!
+//! Between its load and its store, a part that has no value at all is a register without one. A
+//! register cannot tell which bytes of a part have a value, so then both are executed at once; where
+//! other threads could tell, the load chooses values.
+
+use super::{COPIED, DEAD, OPEN, Run, Stepper, Stop};
+use crate::program::{Expr, Instr, Int, Reg, Template};
+
+/// Returns the address that a copy stores to: the instruction is its load into a register.
+fn copied_to(t: &Template, load: usize, r: Reg) -> Option<&Expr> {
+    t.copies.binary_search(&load).ok()?;
+    match t.code.get(load + 1)? {
+        Instr::Store(to, Expr::Reg(stored), _) if *stored == r => Some(to),
+        _ => None,
+    }
+}
+
+/// Returns whether a byte has no value.
+fn is_open(byte: u16) -> bool {
+    byte == OPEN || byte == COPIED
+}
+
+impl Stepper<'_> {
+    /// Continues with bytes of which some were never written, if they are only copied. Returns
+    /// whether they are.
+    pub(super) fn load_unwritten(&self, run: &mut Run, r: Reg, a: i64, at: Int) -> Result<bool, Stop> {
+        let Some(to) = copied_to(self.template(run), run.pc, r) else { return Ok(false) };
+        let mut bytes = self.bytes(run, a, at.size, true)?.to_vec();
+        if bytes.contains(&DEAD) {
+            return Ok(false);
+        }
+        if bytes.iter().all(|&b| is_open(b)) {
+            self.pass(run, a);
+            run.registers[r as usize] = None;
+            return Ok(true);
+        }
+        let named = matches!(to, Expr::Const(_) | Expr::Local(_));
+        let to = self.value(to, run)?;
+        if run.depth == 0 && self.is_shared(run, to) {
+            return Ok(false);
+        }
+        self.pass(run, a);
+        run.pc += 1;
+        bytes.iter_mut().filter(|b| **b == OPEN).for_each(|b| *b = COPIED);
+        self.put(run, to, &bytes, named)?;
+        Ok(true)
+    }
+
+    /// Stores a register without a value that was loaded from bytes that were never written.
+    /// Returns whether it is one.
+    pub(super) fn store_unwritten(
+        &self,
+        run: &mut Run,
+        address: &Expr,
+        e: &Expr,
+        at: Int,
+    ) -> Result<bool, Stop> {
+        let Expr::Reg(r) = e else { return Ok(false) };
+        if run.registers[*r as usize].is_some() || run.pc == 0 {
+            return Ok(false);
+        }
+        let t = self.template(run);
+        let Instr::Load(loaded, ..) = &t.code[run.pc - 1] else { return Ok(false) };
+        if loaded != r || copied_to(t, run.pc - 1, *r).is_none() {
+            return Ok(false);
+        }
+        let a = self.value(address, run)?;
+        let named = matches!(address, Expr::Const(_) | Expr::Local(_));
+        self.put(run, a, &vec![COPIED; at.size.into()], named)?;
+        Ok(true)
+    }
+
+    fn put(&self, run: &mut Run, a: i64, bytes: &[u16], named: bool) -> Result<(), Stop> {
+        self.write_bytes(run, a, bytes, named)?;
+        self.touch(run, a, bytes.len() as u32, true);
+        self.pass(run, a);
+        Ok(())
+    }
+}
