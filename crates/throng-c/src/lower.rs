@@ -15,7 +15,7 @@ use attributes::Said;
 use functions::Role;
 use throng_goto::program::{
     Access, Budget, Doubt, Expr, FUNCTION, Instr, Int, Local, Object, Origin, PRIVATE, PointerUse, Private,
-    Program, Reg, Template, Violation, address, is_private, object_of,
+    Program, Reg, Template, Violation, address, object_of,
 };
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
@@ -456,8 +456,9 @@ impl<'a> Lower<'a> {
 
     /// Takes note of a value in the program: the address of a function may be called.
     fn note_function(&mut self, v: i64) {
-        if object_of(v) >= FUNCTION && !is_private(v) {
-            self.pointed.insert(object_of(v) - FUNCTION);
+        let number = object_of(v) - FUNCTION;
+        if (0..self.program.functions.len() as i64).contains(&number) {
+            self.pointed.insert(number);
         }
     }
 

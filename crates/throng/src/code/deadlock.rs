@@ -22,7 +22,8 @@ pub(super) const NAME: &str = "lock-order";
 /// Returns the order of locks that rules deadlocks out, if nothing else is asked for, and that it
 /// was checked.
 pub(super) fn ordered(posed: &Posed) -> Option<(Order, Checked)> {
-    if !posed.loaded.query.question.deadlock || !posed.program().asked.is_empty() {
+    let asked = posed.loaded.query.question.deadlock && posed.program().asked.is_empty();
+    if !asked || !posed.program().is_flat() {
         return None;
     }
     let order = order(posed.program()).ok()?;

@@ -17,7 +17,8 @@ pub(super) const NAME: &str = "locksets";
 /// Returns what the sets show, if only races are asked for and they rule them out.
 pub(super) fn prove(posed: &Posed) -> Option<Compared> {
     let program = posed.program();
-    if program.asked != [Violation::Race] || posed.loaded.query.question.deadlock {
+    let asked = program.asked == [Violation::Race] && !posed.loaded.query.question.deadlock;
+    if !asked || !program.is_flat() {
         return None;
     }
     check(program, &locksets(program)).ok()
