@@ -20,6 +20,7 @@ use throng_goto::question::Question;
 use throng_goto::step::OPEN;
 use throng_model::assumption::Assumption;
 
+mod assembly;
 mod atomics;
 mod attributes;
 mod blocks;
@@ -36,6 +37,7 @@ mod exclusion;
 mod expressions;
 mod initial;
 mod keys;
+mod labels;
 mod layout;
 mod library;
 mod linkage;
@@ -46,6 +48,7 @@ mod statements;
 mod threads;
 mod unmodelled;
 mod uses;
+mod variable;
 
 pub(crate) use linkage::written_name;
 
@@ -96,6 +99,8 @@ enum Symbol {
     /// At a fixed address.
     Memory(i64, Ty),
     Register(Reg, Ty),
+    /// A local array whose size is not constant, by the register that has its address.
+    Array(Reg, Ty),
     /// A structure, under `struct NAME`.
     Tag(usize),
     /// An enumeration, under `struct NAME` as well, because tags are one name space.
@@ -187,12 +192,11 @@ struct Current {
     blocks: Vec<Block>,
     /// All local variables in memory of functions being inlined, with the number of their block.
     lifetimes: Vec<(usize, (i64, u32))>,
+    computed_gotos: Vec<labels::ComputedGoto>,
     next_block: usize,
     /// Labels of the functions being inlined: the instruction for what is not alive there, and the
     /// blocks that are open.
     crossings: Vec<(usize, Vec<usize>)>,
-    /// Addresses of local arrays whose size is not constant.
-    variable_arrays: HashSet<Reg>,
 }
 
 pub struct Lower<'a> {
@@ -221,6 +225,10 @@ pub struct Lower<'a> {
     types: HashMap<(usize, usize), Ty>,
     /// Only types are asked for.
     dry: bool,
+    /// For each function, its labels whose addresses are taken.
+    label_addresses: HashMap<String, Vec<String>>,
+    /// Types of parameters are read: sizes in them are not evaluated.
+    in_prototype: bool,
     /// Where constants are expected, whether something else was found.
     constants: Option<bool>,
     /// What initial values do with addresses: C says only sometimes what that means.
@@ -270,6 +278,8 @@ pub fn lower(
         strings: HashMap::new(),
         types: HashMap::new(),
         dry: false,
+        label_addresses: HashMap::new(),
+        in_prototype: false,
         constants: None,
         fixed_uses: Vec::new(),
         function_numbers: HashMap::new(),
@@ -542,9 +552,6 @@ impl<'a> Lower<'a> {
         let (span, declarator) = (item.span, &item.node.declarator);
         let fixed = self.scopes.is_empty()
             || matches!(base.class, Some(StorageClassSpecifier::Extern | StorageClassSpecifier::Static));
-        if base.class.is_none() && self.variable_array(base, item)? {
-            return Ok(());
-        }
         let (name, ty) = self.declarator(base.ty.clone(), declarator)?;
         let Some(name) = name else { return Ok(()) };
         let on = match &ty {
@@ -566,6 +573,9 @@ impl<'a> Lower<'a> {
                 return self.function_attributes(&name, &Said { noreturn, ..said }, span);
             }
             _ => {}
+        }
+        if matches!(ty, Ty::Variable(..)) && on == On::Local {
+            return self.variable_array(name, ty, item, said.cleanup.is_some());
         }
         if let Some(init) = &item.node.initializer {
             ty = self.sized(ty, init)?;
@@ -1064,6 +1074,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+        self.variable_parameters(&definition.node.node.declarator.node)?;
         let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
         let atomic = is_atomic_function(written_name(&name));
         if atomic {
@@ -1119,7 +1130,7 @@ impl Default for Base<'_> {
 /// Arrays and functions as parameters and values are pointers.
 fn decay(ty: Ty) -> Ty {
     match ty {
-        Ty::Array(t, _) => Ty::Ptr(t),
+        Ty::Array(t, _) | Ty::Variable(t, _) => Ty::Ptr(t),
         Ty::Func(_) => Ty::ptr(ty),
         t => t,
     }

@@ -73,7 +73,7 @@ impl<'a> Lower<'a> {
             }
             Statement::Return(e) => self.return_statement(e.as_deref(), s.span),
             Statement::Asm(a) => self.assembly(&a.node, s.span),
-            Statement::GotoAddress(_) => unsupported(s.span, "a `goto` to a computed label"),
+            Statement::GotoAddress(e) => self.computed_goto(e),
             Statement::Attributed(attributes, inner) => {
                 self.without_effect(attributes)?;
                 self.statement(inner);
@@ -131,15 +131,6 @@ impl<'a> Lower<'a> {
         self.clean_up(outer);
         self.emit(Instr::Jump(exit));
         Ok(())
-    }
-
-    /// A compiler barrier has no instruction in it, and sequential consistency needs none.
-    fn assembly(&mut self, a: &'a AsmStatement, span: Span) -> Result<()> {
-        let empty = a.template.node.iter().all(|t| t.trim_matches('"').trim().is_empty());
-        if !empty || !a.outputs.is_empty() || a.goto {
-            return unsupported(span, "inline assembly");
-        }
-        a.inputs.iter().try_for_each(|i| self.value(&i.node.expression).map(|_| ()))
     }
 
     /// Returns whether there is an access to memory after instruction `from`; if not, the atomic
@@ -280,7 +271,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the name by which the labels of a function are told apart.
-    fn label_name(&self, name: &str) -> String {
+    pub(super) fn label_name(&self, name: &str) -> String {
         let outer = self.current.frames.last().map_or(0, |f| f.outer);
         let blocks = self.current.blocks.iter().skip(outer).rev();
         let local = blocks.flat_map(|b| &b.labels).find(|l| l.0 == name);
