@@ -181,18 +181,8 @@ pub const PRAGMAS_WITHOUT_EFFECT: &[&str] = &[
 
 /// Instructions in assembly that do nothing which sequential consistency could show: hints, and
 /// fences.
-pub const ASSEMBLY_WITHOUT_EFFECT: &[&str] = &[
-    "dmb ish",
-    "isb",
-    "lfence",
-    "mfence",
-    "nop",
-    "pause",
-    "rep",
-    "rep nop",
-    "sfence",
-    "yield",
-];
+pub const ASSEMBLY_WITHOUT_EFFECT: &[&str] =
+    &["dmb ish", "isb", "lfence", "mfence", "nop", "pause", "rep", "rep nop", "sfence", "yield"];
 
 /// Sections whose functions run before or after `main`.
 const SECTIONS_THAT_RUN: [&str; 3] = ["_array", "ctors", "dtors"];

@@ -1,23 +1,23 @@
-//! From the syntax tree to the goto program: names, types, declarations; functions are inlined
-//! where they are called.
+//! From the syntax tree to the goto program: names, types, declarations. Each function that is
+//! reached becomes a template, and its calls stay calls ([`functions`]).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::syntax::ast::*;
 use crate::syntax::visit;
 
 use crate::constructs::On;
-use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES, is_atomic_function};
+use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES};
 use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
 use attributes::Said;
+use functions::Role;
 use throng_goto::program::{
-    Access, Doubt, Expr, FUNCTION, Instr, Int, Object, Origin, PRIVATE, PTR, PointerUse, Private, Program,
-    Reg, Start, Template, Violation, address,
+    Access, Budget, Doubt, Expr, FUNCTION, Instr, Int, Local, Object, Origin, PRIVATE, PointerUse, Private,
+    Program, Reg, Template, Violation, address, is_private, object_of,
 };
 use throng_goto::question::Question;
-use throng_goto::step::OPEN;
 use throng_model::assumption::Assumption;
 
 mod assembly;
@@ -35,6 +35,7 @@ mod declarators;
 mod entries;
 mod exclusion;
 mod expressions;
+mod functions;
 mod initial;
 mod keys;
 mod labels;
@@ -49,8 +50,9 @@ mod threads;
 mod unmodelled;
 mod uses;
 mod variable;
+mod variadic;
 
-pub(crate) use linkage::written_name;
+pub(crate) use linkage::{declared_at, written_name};
 
 /// What is wrong with the program, and where.
 #[derive(Clone, Debug)]
@@ -84,10 +86,9 @@ fn wrong<T>(span: Span, message: impl Into<String>) -> Result<T> {
     Err(Problem { code: "E804", span, message: message.into(), hint: None })
 }
 
-/// The most instructions, bytes of one object, and bytes of private memory.
-const MOST_CODE: usize = 100_000;
-const MOST_BYTES: u64 = 1 << 20;
-const MOST_FRAME: u64 = 1 << 16;
+/// Maximum number of bytes of one object, of all variables outside functions, and of those of one
+/// function.
+const MOST_BYTES: u64 = 1 << 26;
 
 /// What a name means.
 #[derive(Clone, Debug)]
@@ -98,6 +99,8 @@ enum Symbol {
     Function(Rc<Func>),
     /// At a fixed address.
     Memory(i64, Ty),
+    /// A variable in memory of the function, by its number in [`Template::locals`].
+    Local(u32, Ty),
     Register(Reg, Ty),
     /// A local array whose size is not constant, by the register that has its address.
     Array(Reg, Ty),
@@ -136,28 +139,7 @@ struct Definition<'a> {
     bare: Rc<HashSet<String>>,
 }
 
-/// A function being inlined.
-struct Frame {
-    name: String,
-    /// Where it is called, in the preprocessed text.
-    call: usize,
-    result: Option<Place>,
-    /// How many blocks are open around it.
-    outer: usize,
-    exit: usize,
-    labels: HashMap<String, usize>,
-    addressed: Rc<HashSet<String>>,
-    bare: Rc<HashSet<String>>,
-    /// Where `break` and `continue` lead, and how many blocks are open there.
-    breaks: Vec<(usize, usize)>,
-    continues: Vec<(usize, usize)>,
-    switches: Vec<Switch>,
-    /// For each `goto` its label, where it leads first, and the blocks that are open.
-    gotos: Vec<(String, usize, Vec<Block>)>,
-    /// The blocks that are open at each label, with what was declared before it.
-    targets: HashMap<String, Vec<Block>>,
-}
-
+/// A `switch` being written.
 struct Switch {
     cases: Vec<(i64, i64, usize)>,
     default: Option<usize>,
@@ -167,44 +149,60 @@ struct Switch {
 }
 
 /// Variables that were declared in a block so far: those in memory, and registers.
-type Declared = (Vec<(i64, u32)>, Vec<Reg>);
+type Declared = (Vec<u32>, Vec<Reg>);
 
 /// A block being written.
 #[derive(Clone, Default)]
 struct Block {
     number: usize,
-    variables: Vec<(i64, u32)>,
+    /// The numbers of its local variables in memory.
+    variables: Vec<u32>,
     registers: Vec<Reg>,
     cleanups: Vec<cleanup::Cleanup>,
     /// The labels that are declared in it, and their names in the function.
     labels: Vec<(String, String)>,
 }
 
-/// The template being written.
+/// The template being written. Its name is empty outside functions.
 #[derive(Default)]
 struct Current {
     template: Template,
+    role: Role,
     /// Instructions refer to labels; where these are.
     labels: Vec<usize>,
-    frames: Vec<Frame>,
-    frame_top: u64,
-    /// For each open block, from the outside in, the local variables in memory that end with it.
+    /// The labels of the program, by name.
+    named: HashMap<String, usize>,
+    addressed: Rc<HashSet<String>>,
+    bare: Rc<HashSet<String>>,
+    result: Option<Place>,
+    exit: usize,
+    /// The parameter that has the address of the arguments behind the named ones.
+    variable_arguments: Option<Reg>,
+    /// Where `break` and `continue` lead, and how many blocks are open there.
+    breaks: Vec<(usize, usize)>,
+    continues: Vec<(usize, usize)>,
+    switches: Vec<Switch>,
+    /// For each `goto` its label, where it leads first, and the blocks that are open.
+    gotos: Vec<(String, usize, Vec<Block>)>,
+    /// The blocks that are open at each label, with what was declared before it.
+    targets: HashMap<String, Vec<Block>>,
+    /// The open blocks, from the outside in.
     blocks: Vec<Block>,
-    /// All local variables in memory of functions being inlined, with the number of their block.
-    lifetimes: Vec<(usize, (i64, u32))>,
     computed_gotos: Vec<labels::ComputedGoto>,
+    /// For each local variable in memory, the number of its block.
+    lifetimes: Vec<usize>,
     next_block: usize,
-    /// Labels of the functions being inlined: the instruction for what is not alive there, and the
-    /// blocks that are open.
+    /// The labels of the program: the instruction for what is not alive there, and the blocks that
+    /// are open.
     crossings: Vec<(usize, Vec<usize>)>,
+    origins: HashMap<(usize, usize), u32>,
 }
 
 pub struct Lower<'a> {
     prepared: &'a Prepared,
     question: &'a Question,
-    /// For each of [`Question::exclusive`], its names and the variable that counts the threads
-    /// there.
-    exclusive: Vec<(Vec<String>, i64)>,
+    /// For each of [`Question::exclusive`], where threads are to be alone.
+    exclusive: Vec<exclusion::Exclusive>,
     /// Labels that were seen.
     labels: HashSet<String>,
     /// What kind of access the next instructions make.
@@ -215,10 +213,9 @@ pub struct Lower<'a> {
     definitions: HashMap<String, Definition<'a>>,
     program: Program,
     /// Templates by function; those to be written.
-    templates: HashMap<String, usize>,
-    waiting: Vec<String>,
+    templates: HashMap<(String, Role), usize>,
+    waiting: Vec<(String, Role)>,
     current: Current,
-    origins: HashMap<(usize, usize, Vec<usize>), u32>,
     here: Span,
     statics: HashMap<(usize, usize), (i64, Ty)>,
     strings: HashMap<Vec<u8>, i64>,
@@ -235,15 +232,14 @@ pub struct Lower<'a> {
     fixed_uses: Vec<PointerUse>,
     /// Positions in [`Program::functions`].
     function_numbers: HashMap<String, i64>,
-    /// Functions whose address was taken.
-    pointed: HashSet<String>,
+    /// Functions whose address is somewhere in the program, and whether some pointer is called.
+    pointed: BTreeSet<i64>,
+    calls_pointers: bool,
     /// Names that are used other than to call them, anywhere.
     values: HashSet<String>,
     recursive_locks: bool,
     /// Objects that are variables of functions, and the function.
     local_objects: Vec<(usize, String)>,
-    /// Private variables whose place is counted from where those of all threads end.
-    frame_variables: Vec<usize>,
     startup: startup::Startup,
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
@@ -272,7 +268,6 @@ pub fn lower(
         templates: HashMap::new(),
         waiting: Vec::new(),
         current: Current::default(),
-        origins: HashMap::new(),
         here: Span::none(),
         statics: HashMap::new(),
         strings: HashMap::new(),
@@ -283,11 +278,11 @@ pub fn lower(
         constants: None,
         fixed_uses: Vec::new(),
         function_numbers: HashMap::new(),
-        pointed: HashSet::new(),
+        pointed: BTreeSet::new(),
+        calls_pointers: false,
         values: HashSet::new(),
         recursive_locks: false,
         local_objects: Vec::new(),
-        frame_variables: Vec::new(),
         startup: startup::Startup::default(),
         keys: None,
         problems: Vec::new(),
@@ -315,16 +310,15 @@ pub fn lower(
         return Err(l.problems);
     }
     l.tell_objects_apart();
-    l.place_frames();
-    let mut base = 0;
-    for o in &mut l.program.objects {
-        o.base = base;
-        base += o.init.len();
-    }
-    if base > MOST_BYTES as usize {
+    l.program.place_objects();
+    let base = l.program.shared_size() as u64;
+    if base > MOST_BYTES {
         let message = format!("the variables take {base} bytes; at most {MOST_BYTES} are supported");
         return Err(vec![Problem { code: "E807", span: Span::none(), message, hint: None }]);
     }
+    l.program = l.program.flat(&Budget::default());
+    let fails = |i: &Instr| matches!(i, Instr::Fail(Violation::Assertion, _));
+    l.program.asserts = l.program.templates.iter().any(|t| t.code.iter().any(fails));
     if !l.program.asserts && (l.program.asked.len() > 1 || question.deadlock) && !question.only {
         // Nothing can be found out about assertions that are not there.
         l.program.asked.retain(|&what| what != Violation::Assertion);
@@ -363,14 +357,6 @@ impl<'a> Lower<'a> {
             if count[name] > 1 && !name.starts_with('"') {
                 *name = format!("{function}::{name}");
             }
-        }
-    }
-
-    /// Local variables come behind the private variables that threads have from their start.
-    fn place_frames(&mut self) {
-        let start = self.program.private.len() as u32;
-        for &local in &self.frame_variables {
-            self.program.locals[local].base += start;
         }
     }
 
@@ -475,10 +461,14 @@ impl<'a> Lower<'a> {
     }
 
     fn function_address(&mut self, name: &str) -> i64 {
-        if !self.pointed.contains(name) {
-            self.pointed.insert(name.to_string());
-        }
         address(FUNCTION + self.function_number(name), 0)
+    }
+
+    /// Takes note of a value in the program: the address of a function may be called.
+    fn note_function(&mut self, v: i64) {
+        if object_of(v) >= FUNCTION && !is_private(v) {
+            self.pointed.insert(object_of(v) - FUNCTION);
+        }
     }
 
     // ---- declarations ----
@@ -636,7 +626,7 @@ impl<'a> Lower<'a> {
         let size = self.size_of(&ty, span)?;
         if self.dry {
             // Only its type is asked for.
-            self.bind(name, Symbol::Memory(address(PRIVATE, 0), ty));
+            self.bind(name, Symbol::Local(0, ty));
             return Ok(());
         }
         let align = ty.layout(&self.structs).map_or(1, |l| l.1);
@@ -680,8 +670,8 @@ impl<'a> Lower<'a> {
             external: false,
         };
         self.program.objects.push(object);
-        if let Some(frame) = self.current.frames.last() {
-            self.local_objects.push((self.program.objects.len() - 1, frame.name.clone()));
+        if !self.current.template.name.is_empty() {
+            self.local_objects.push((self.program.objects.len() - 1, self.current.template.name.clone()));
         }
         address(self.program.objects.len() as i64, 0)
     }
@@ -711,62 +701,60 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A new variable of the function that is being inlined.
+    /// A new variable of the function.
     fn variable(&mut self, name: &str, ty: &Ty, addressed: bool, span: Span) -> Result<Place> {
-        let frame = self.current.frames.last();
-        let addressed = addressed || frame.is_some_and(|f| f.addressed.contains(name));
-        let bare = frame.is_some_and(|f| f.bare.contains(name));
+        let addressed = addressed || self.current.addressed.contains(name);
         if let (Some(i), false) = (ty.scalar(), addressed) {
             let r = self.register(i, Some(name.to_string()));
-            if let Some(block) = self.current.blocks.last_mut().filter(|_| !self.dry) {
-                block.registers.push(r);
-            }
-            self.bind(name.to_string(), Symbol::Register(r, ty.clone()));
+            self.bind_register(name, r, ty);
             return Ok(Place::Register(r, ty.clone()));
         }
-        let size = self.size_of(ty, span)?;
-        let array = matches!(ty, Ty::Array(..));
-        let a = if self.current.template.single && (addressed || bare && array) && !self.dry {
-            let a = self.object(name.to_string(), ty, vec![OPEN; size as usize]);
-            self.begins(a, size as u32);
-            a
-        } else {
-            self.frame_space(name, ty, span)?
-        };
-        self.bind(name.to_string(), Symbol::Memory(a, ty.clone()));
-        Ok(Place::Memory(Expr::Const(a), ty.clone()))
+        let known = addressed || self.current.bare.contains(name) && matches!(ty, Ty::Array(..));
+        let k = self.local(name, ty, known, span)?;
+        self.bind(name.to_string(), Symbol::Local(k, ty.clone()));
+        Ok(Place::Memory(Expr::Local(k), ty.clone()))
     }
 
-    /// Space in private memory.
-    fn frame_space(&mut self, name: &str, ty: &Ty, span: Span) -> Result<i64> {
-        let size = self.size_of(ty, span)?;
-        let align = ty.layout(&self.structs).map_or(1, |l| l.1).max(1);
-        let at = self.current.frame_top.next_multiple_of(align);
-        self.current.frame_top = at + size;
-        if self.current.frame_top > MOST_FRAME {
-            return Err(Problem {
-                code: "E807",
-                span,
-                message: format!("the local variables of a thread take more than {MOST_FRAME} bytes"),
-                hint: None,
-            });
+    fn bind_register(&mut self, name: &str, r: Reg, ty: &Ty) {
+        if let Some(block) = self.current.blocks.last_mut().filter(|_| !self.dry) {
+            block.registers.push(r);
         }
-        let t = &mut self.current.template;
-        t.frame = t.frame.max(self.current.frame_top as u32);
+        self.bind(name.to_string(), Symbol::Register(r, ty.clone()));
+    }
+
+    /// A new variable in memory of the function: its number.
+    fn local(&mut self, name: &str, ty: &Ty, addressed: bool, span: Span) -> Result<u32> {
+        let size = self.size_of(ty, span)? as u32;
         if self.dry {
-            return Ok(address(PRIVATE, 0));
+            return Ok(0);
         }
-        let a = self.private(name, at, size);
-        self.frame_variables.push(self.program.locals.len() - 1);
-        self.begins(a, size as u32);
-        Ok(a)
+        let align = ty.layout(&self.structs).map_or(1, |l| l.1).max(1) as u32;
+        let mut parts = Vec::new();
+        if addressed {
+            ty.parts(&self.structs, 0, "", &mut parts);
+        }
+        let local = Local { name: name.into(), size, align, parts, addressed, ..Local::default() };
+        let locals = &mut self.current.template.locals;
+        locals.push(local);
+        let k = locals.len() as u32 - 1;
+        if locals.iter().map(|l| u64::from(l.size)).sum::<u64>() > MOST_BYTES {
+            let message = format!("the variables of a function take more than {MOST_BYTES} bytes");
+            return Err(Problem { code: "E807", span, message, hint: None });
+        }
+        self.begins(k);
+        Ok(k)
+    }
+
+    /// Space in memory for a value of the function.
+    fn space(&mut self, name: &str, ty: &Ty, span: Span) -> Result<Expr> {
+        self.local(name, ty, false, span).map(Expr::Local)
     }
 
     // ---- code ----
 
     fn register(&mut self, ty: Int, name: Option<String>) -> Reg {
         self.current.template.registers.push(ty);
-        let owner = self.current.frames.last().filter(|_| name.is_some()).map(|f| f.name.clone());
+        let owner = name.as_ref().map(|_| self.current.template.name.clone());
         self.current.template.names.push(name);
         self.current.template.owners.push(owner.unwrap_or_default());
         self.current.template.registers.len() as Reg - 1
@@ -776,28 +764,26 @@ impl<'a> Lower<'a> {
         if self.dry || self.is_constant_use(&i) {
             return;
         }
-        let calls: Vec<usize> = self.current.frames.iter().map(|f| f.call).collect();
-        let key = (self.here.start, self.here.end, calls);
-        let origin = match self.origins.get(&key) {
-            Some(&o) => o,
-            None => {
-                let (file, line, column, text) = self.prepared.origin(key.0, key.1);
-                let span = (key.0, key.1);
-                let names: Vec<&str> = self.current.frames.iter().map(|f| f.name.as_str()).collect();
-                // The outermost function is not called.
-                let calls = key.2.iter().skip(1).map(|&at| self.prepared.origin(at, at + 1).1).collect();
-                let function = names.join(" > ");
-                let origin = Origin { file, line, column, text, function, calls, labels: Vec::new(), span };
-                self.program.origins.push(origin);
-                let o = self.program.origins.len() as u32 - 1;
-                self.origins.insert(key, o);
-                o
-            }
-        };
-        self.program.asserts |= matches!(i, Instr::Fail(Violation::Assertion, _));
+        self.calls_pointers |= matches!(i, Instr::CallPointer { .. });
+        let origin = self.origin();
         self.current.template.code.push(i);
         self.current.template.origins.push(origin);
         self.current.template.access.push(self.access);
+    }
+
+    /// Returns the number of the origin of what is written here.
+    fn origin(&mut self) -> u32 {
+        let span = (self.here.start, self.here.end);
+        if let Some(&o) = self.current.origins.get(&span) {
+            return o;
+        }
+        let (file, line, column, text) = self.prepared.origin(span.0, span.1);
+        let function = self.current.template.name.clone();
+        let origin = Origin { file, line, column, text, function, span, ..Origin::default() };
+        self.program.origins.push(origin);
+        let o = self.program.origins.len() as u32 - 1;
+        self.current.origins.insert(span, o);
+        o
     }
 
     /// Emits `r = any value`, which stands for more than the program can do.
@@ -815,288 +801,6 @@ impl<'a> Lower<'a> {
 
     fn place_label(&mut self, label: usize) {
         self.current.labels[label] = self.current.template.code.len();
-    }
-
-    /// Writes every template that a thread can start in.
-    fn templates(&mut self) {
-        let main = ["main".to_string()];
-        let question = self.question;
-        let first = if question.entries.is_empty() { &main[..] } else { &question.entries[..] };
-        let first: Vec<String> = first.iter().map(|name| self.linkage.entry(name)).collect();
-        for name in &first {
-            if !self.definitions.contains_key(name) {
-                if let Err(p) = self.linkage.usable_entry(written_name(name)) {
-                    self.problems.push(p);
-                    return;
-                }
-                self.no_function(name);
-                return;
-            }
-        }
-        let numbers: Vec<usize> = first.iter().map(|name| self.template(name)).collect();
-        while let Some(name) = self.waiting.pop() {
-            let done = self.write_template(&name);
-            self.record(done);
-        }
-        if !question.entries.is_empty() && self.problems.is_empty() {
-            self.program.start = match self.program.numbered {
-                true => Start::One(self.starter(&numbers)),
-                false => Start::Any(numbers),
-            };
-        }
-    }
-
-    /// A template that starts any number of threads: they get numbers as they are started.
-    fn starter(&mut self, templates: &[usize]) -> usize {
-        self.current = Current::default();
-        self.current.template.name = "start".into();
-        self.current.template.single = true;
-        let head = self.label();
-        self.place_label(head);
-        for &t in templates {
-            let more = self.register(Int { size: 1, signed: false, truth: true }, None);
-            let (here, next) = (self.label(), self.label());
-            self.emit(Instr::Any(more));
-            self.emit(Instr::Branch(Expr::Reg(more), here, next));
-            self.place_label(here);
-            let types = self.program.templates[t].registers.clone();
-            let mut arguments = Vec::new();
-            for &at in &types[..self.program.templates[t].arguments] {
-                let r = self.register(at, None);
-                self.emit(Instr::Any(r));
-                arguments.push(Expr::Reg(r));
-            }
-            let number = self.register(PTR, None);
-            self.emit(Instr::Spawn(t, arguments, number));
-            self.place_label(next);
-        }
-        self.emit(Instr::Jump(head));
-        let template = self.finished_template();
-        self.program.templates.push(template);
-        self.program.starts_any = true;
-        self.program.templates.len() - 1
-    }
-
-    /// Returns the template that was written, with its labels resolved.
-    fn finished_template(&mut self) -> Template {
-        let labels = std::mem::take(&mut self.current.labels);
-        let mut template = std::mem::take(&mut self.current.template);
-        for i in &mut template.code {
-            match i {
-                Instr::Branch(_, a, b) => {
-                    *a = labels[*a];
-                    *b = labels[*b];
-                }
-                Instr::Jump(a) => *a = labels[*a],
-                _ => {}
-            }
-        }
-        template
-    }
-
-    /// Returns the number of the template for a function.
-    fn template(&mut self, name: &str) -> usize {
-        if let Some(&n) = self.templates.get(name) {
-            return n;
-        }
-        let n = self.program.templates.len();
-        self.program.templates.push(Template::default());
-        self.templates.insert(name.to_string(), n);
-        self.waiting.push(name.to_string());
-        n
-    }
-
-    fn write_template(&mut self, name: &str) -> Result<()> {
-        let number = self.templates[name];
-        let definition = self.definitions[name].clone();
-        self.current = Current::default();
-        self.current.template.name = name.to_string();
-        let entry = self.question.entries.iter().any(|e| self.linkage.entry(e) == name);
-        self.current.template.single = name == "main" && self.question.entries.is_empty();
-        self.current.template.arguments = definition.ty.parameters.len();
-        self.here = definition.node.node.declarator.span;
-        let mut arguments = Vec::new();
-        for (n, t) in &definition.ty.parameters {
-            let r = self.register(t.scalar().unwrap_or(PTR), n.clone());
-            self.current.template.owners[r as usize] = name.to_string();
-            arguments.push(Value { expr: Expr::Reg(r), ty: t.clone() });
-        }
-        self.attempt(|s| match definition.ty.parameters.iter().all(|(_, t)| t.scalar().is_some()) {
-            true => Ok(()),
-            false => unsupported(s.here, "a thread that starts with a structure as argument"),
-        });
-        for (r, (_, t)) in definition.ty.parameters.iter().enumerate() {
-            // Nothing is known that a pointer could point to.
-            if entry && matches!(t.plain(), Ty::Ptr(_)) {
-                self.emit(Instr::Let(r as Reg, Expr::Const(0)));
-            }
-        }
-        if self.current.template.single {
-            // Its arguments are inputs.
-            self.current.template.arguments = 0;
-        }
-        if entry || self.current.template.single {
-            self.emit_fixed_uses();
-        }
-        let mut result = None;
-        self.attempt(|s| {
-            if s.current.template.single {
-                s.construct()?;
-            }
-            result = s.inline(name, arguments, s.here)?;
-            Ok(())
-        });
-        if self.current.template.single {
-            self.attempt(|s| s.exit_program());
-        } else {
-            self.attempt(|s| s.end_keys(s.here));
-            let value = match result {
-                Some(v) if v.ty.scalar().is_some() => v.expr,
-                _ => Expr::Const(0),
-            };
-            self.emit(Instr::End(value));
-        }
-        let template = self.finished_template();
-        if template.code.len() > MOST_CODE {
-            return Err(too_long(self.here));
-        }
-        self.program.templates[number] = template;
-        Ok(())
-    }
-
-    /// Returns the place for the result of a function, if it has one.
-    fn result_place(&mut self, name: &str, ty: &Ty, span: Span) -> Result<Option<Place>> {
-        Ok(match ty {
-            Ty::Void => None,
-            t => Some(match t.scalar() {
-                Some(i) => {
-                    let r = self.register(i, None);
-                    self.emit(Instr::Any(r));
-                    Place::Register(r, t.clone())
-                }
-                None if matches!(t.plain(), Ty::Float(_)) => Place::BitField(t.clone()),
-                None => {
-                    let a = self.frame_space(name, t, span)?;
-                    Place::Memory(Expr::Const(a), t.clone())
-                }
-            }),
-        })
-    }
-
-    /// Puts the body of a function in place of a call.
-    fn inline(&mut self, name: &str, arguments: Vec<Value>, span: Span) -> Result<Option<Value>> {
-        if self.current.frames.iter().any(|f| f.name == name) {
-            return Err(Problem {
-                code: "E805",
-                span,
-                message: format!("`{name}` calls itself: recursion is not supported"),
-                hint: Some("write it as a loop".into()),
-            });
-        }
-        if self.current.template.code.len() > MOST_CODE || self.current.frames.len() > 100 {
-            return Err(too_long(span));
-        }
-        let definition = self.definitions[name].clone();
-        let result = self.result_place(name, &definition.ty.result, span)?;
-        let scopes = std::mem::take(&mut self.scopes);
-        let (lifetimes, crossings) = (self.current.lifetimes.len(), self.current.crossings.len());
-        let outer = self.current.blocks.len();
-        self.enter_block();
-        let unit = std::mem::replace(&mut self.linkage.unit, definition.unit);
-        let here = self.here;
-        let top = self.current.frame_top;
-        let exit = self.label();
-        self.current.frames.push(Frame {
-            name: name.to_string(),
-            call: span.start,
-            result: result.clone(),
-            outer,
-            exit,
-            labels: HashMap::new(),
-            addressed: definition.addressed.clone(),
-            bare: definition.bare.clone(),
-            breaks: Vec::new(),
-            continues: Vec::new(),
-            switches: Vec::new(),
-            gotos: Vec::new(),
-            targets: HashMap::new(),
-        });
-        let inside = self.enter_function(written_name(name));
-        let done = self.body(&definition, arguments, span);
-        self.record(done);
-        if let Some(place) = inside {
-            self.leave_place(place);
-        }
-        let frame = self.current.frames.pop();
-        for (label, at) in frame.into_iter().flat_map(|f| f.labels) {
-            if self.current.labels[at] == usize::MAX {
-                self.current.labels[at] = self.current.template.code.len();
-                let missing = wrong::<()>(span, format!("there is no label `{label}` in `{name}`"));
-                self.record(missing);
-            }
-        }
-        self.scopes = scopes;
-        self.linkage.unit = unit;
-        self.here = here;
-        self.current.blocks.truncate(outer);
-        self.end_function(lifetimes, crossings);
-        self.current.frame_top = top;
-        Ok(match result {
-            None | Some(Place::BitField(_)) => None,
-            Some(Place::Register(r, ty)) => Some(Value { expr: Expr::Reg(r), ty: unatomic(ty) }),
-            Some(Place::Memory(a, ty)) => Some(Value { expr: a, ty }),
-        })
-    }
-
-    fn body(&mut self, definition: &Definition<'a>, arguments: Vec<Value>, span: Span) -> Result<()> {
-        let mut arguments = arguments.into_iter();
-        for (name, ty) in &definition.ty.parameters {
-            let name = name.clone().unwrap_or_default();
-            let place = self.variable(&name, ty, false, span)?;
-            match arguments.next() {
-                Some(v) => {
-                    // In memory, it is written where the function begins: a replay takes its turn
-                    // there.
-                    let at = match place {
-                        Place::Memory(..) => definition.node.node.declarator.span,
-                        _ => self.here,
-                    };
-                    let here = std::mem::replace(&mut self.here, at);
-                    let done = self.assign(&place, v, span);
-                    self.here = here;
-                    done?;
-                }
-                // Old style: too few arguments leave a parameter open.
-                None => {
-                    if let Place::Register(r, _) = place {
-                        self.emit(Instr::Any(r));
-                    }
-                }
-            }
-        }
-        self.variable_parameters(&definition.node.node.declarator.node)?;
-        let name = self.current.frames.last().map_or_else(String::new, |f| f.name.clone());
-        let atomic = is_atomic_function(written_name(&name));
-        if atomic {
-            self.emit(Instr::AtomicBegin);
-        }
-        self.statement(&definition.node.node.statement);
-        let exit = self.current.frames.last().map_or(0, |f| f.exit);
-        self.finish_jumps(exit);
-        self.place_label(exit);
-        if atomic {
-            self.emit(Instr::AtomicEnd);
-        }
-        Ok(())
-    }
-}
-
-fn too_long(span: Span) -> Problem {
-    Problem {
-        code: "E807",
-        span,
-        message: format!("with calls inlined the program has more than {MOST_CODE} instructions"),
-        hint: None,
     }
 }
 

@@ -1025,8 +1025,8 @@ impl Program {
     }
 }
 
-/// Calls `f` on the registers that an instruction reads.
-pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
+/// Calls `f` on the expressions that an instruction computes, addresses of lifetimes apart.
+pub fn expressions(i: &Instr, f: &mut impl FnMut(&Expr)) {
     match i {
         Instr::Let(_, e)
         | Instr::Load(_, e, _)
@@ -1038,21 +1038,24 @@ pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
         | Instr::Acquire(e)
         | Instr::Release(e)
         | Instr::End(e)
-        | Instr::Return(Some(e)) => e.registers(f),
+        | Instr::Return(Some(e)) => f(e),
         Instr::Store(a, e, _) => {
-            a.registers(f);
-            e.registers(f);
+            f(a);
+            f(e);
         }
-        Instr::Spawn(_, args, _) | Instr::Call { arguments: args, .. } => {
-            args.iter().for_each(|e| e.registers(f));
-        }
+        Instr::Spawn(_, args, _) | Instr::Call { arguments: args, .. } => args.iter().for_each(f),
         Instr::CallPointer { address, arguments, .. } => {
-            address.registers(f);
-            arguments.iter().for_each(|(e, _)| e.registers(f));
+            f(address);
+            arguments.iter().for_each(|(e, _)| f(e));
         }
-        Instr::Pointer(using) => using.operands(&mut |e| e.registers(f)),
+        Instr::Pointer(using) => using.operands(f),
         _ => {}
     }
+}
+
+/// Calls `f` on the registers that an instruction reads.
+pub fn reads(i: &Instr, f: &mut impl FnMut(Reg)) {
+    expressions(i, &mut |e| e.registers(f));
 }
 
 /// The register that an instruction writes.

@@ -562,7 +562,7 @@ impl<'a> Stepper<'a> {
     /// goes if it has the value and if not; the value, and another one.
     fn decides_truth(&self, run: &Run, r: Reg) -> Option<(usize, usize, i64, i64)> {
         use crate::program::BinOp;
-        let t = self.template(&run);
+        let t = self.template(run);
         let Instr::Branch(e, yes, no) = &t.code[run.pc] else { return None };
         if t.live[*yes].contains(&r) || t.live[*no].contains(&r) || yes == no {
             return None;
@@ -604,7 +604,7 @@ impl<'a> Stepper<'a> {
             }
             Instr::Assume(e) => {
                 if self.value(e, run)? == 0 {
-                    let t = self.template(&run);
+                    let t = self.template(run);
                     self.steps.waits |= t.access[run.pc] == Access::Internal;
                     self.block(run.clone());
                     return Ok(false);

@@ -30,6 +30,8 @@ pub(crate) enum Meaning {
     Expect,
     /// It tells whether its argument is constant.
     IsConstant,
+    /// It is about variable arguments.
+    Variadic(Variadic),
     /// It reads input as a format says.
     Scan(Scan),
     /// It works on bytes or texts in memory, or on a number.
@@ -47,6 +49,14 @@ pub(crate) enum Meaning {
     Hint,
     /// It is refused.
     Refused,
+}
+
+/// What happens to a `va_list`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Variadic {
+    Start,
+    End,
+    Copy,
 }
 
 /// What memory a function allocates.
@@ -232,9 +242,10 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("__builtin_expect", Expect, false),
     ("__builtin_constant_p", IsConstant, false),
     ("__builtin_types_compatible_p", Refused, false),
-    ("__builtin_va_start", Refused, false),
-    ("__builtin_va_end", Refused, false),
-    ("__builtin_va_copy", Refused, false),
+    ("__builtin_va_start", Meaning::Variadic(Variadic::Start), false),
+    ("__builtin_c23_va_start", Meaning::Variadic(Variadic::Start), false),
+    ("__builtin_va_end", Meaning::Variadic(Variadic::End), false),
+    ("__builtin_va_copy", Meaning::Variadic(Variadic::Copy), false),
     // Control.
     ("setjmp", Refused, false),
     ("_setjmp", Refused, false),

@@ -6,20 +6,22 @@
 
 use std::collections::HashMap;
 
+use super::functions::Role;
 use super::{Block, Declared, Lower};
 use throng_goto::program::{Expr, Instr};
 
 impl Lower<'_> {
     /// The lifetime of a variable in memory begins; it ends with the block.
-    pub(super) fn begins(&mut self, a: i64, size: u32) {
-        if self.dry {
-            return;
-        }
-        self.emit(Instr::Begins(Expr::Const(a), size));
-        if let Some(block) = self.current.blocks.last_mut() {
-            block.variables.push((a, size));
-            self.current.lifetimes.push((block.number, (a, size)));
-        }
+    pub(super) fn begins(&mut self, k: u32) {
+        self.begin_lifetime(k);
+        let block = self.current.blocks.last_mut();
+        self.current.lifetimes.push(block.as_ref().map_or(0, |b| b.number));
+        block.into_iter().for_each(|b| b.variables.push(k));
+    }
+
+    fn begin_lifetime(&mut self, k: u32) {
+        let size = self.current.template.locals[k as usize].size;
+        self.emit(Instr::Begins(Expr::Local(k), size));
     }
 
     pub(super) fn enter_block(&mut self) {
@@ -36,20 +38,28 @@ impl Lower<'_> {
         self.ends(ended);
     }
 
-    pub(super) fn ends(&mut self, ended: Vec<(i64, u32)>) {
+    pub(super) fn ends(&mut self, ended: Vec<u32>) {
         if !ended.is_empty() {
-            self.emit(Instr::Ends(named(ended)));
+            let ended = self.with_sizes(ended);
+            self.emit(Instr::Ends(ended));
         }
+    }
+
+    /// Returns variables by their addresses, as instructions name them.
+    fn with_sizes(&self, variables: Vec<u32>) -> Vec<(Expr, u32)> {
+        let size = |k: u32| self.current.template.locals[k as usize].size;
+        variables.into_iter().map(|k| (Expr::Local(k), size(k))).collect()
     }
 
     /// Each `goto` of the function comes to its label past the declarations in between.
     pub(super) fn finish_jumps(&mut self, exit: usize) {
-        let Some(frame) = self.current.frames.last_mut() else { return };
-        let (gotos, targets) = (std::mem::take(&mut frame.gotos), std::mem::take(&mut frame.targets));
-        if gotos.is_empty() {
+        if self.current.gotos.is_empty() && self.current.computed_gotos.is_empty() {
             return;
         }
         self.emit(Instr::Jump(exit));
+        self.finish_computed_gotos();
+        let gotos = std::mem::take(&mut self.current.gotos);
+        let targets = std::mem::take(&mut self.current.targets);
         for (name, from, open) in gotos {
             let mut passed = Declared::default();
             let target = targets.get(&name).map_or(&[][..], |blocks| blocks);
@@ -76,8 +86,8 @@ impl Lower<'_> {
 
     /// Control comes into blocks past these declarations: the variables are there, without a value.
     pub(super) fn enter_past(&mut self, (variables, registers): &Declared) {
-        for &(a, size) in variables {
-            self.emit(Instr::Begins(Expr::Const(a), size));
+        for &k in variables {
+            self.begin_lifetime(k);
         }
         for &r in registers {
             self.emit(Instr::Any(r));
@@ -100,22 +110,19 @@ impl Lower<'_> {
         self.emit(Instr::Ends(Vec::new()));
     }
 
-    /// A function that was inlined ends, and all its local variables with it.
-    pub(super) fn end_function(&mut self, lifetimes: usize, crossings: usize) {
-        let all = self.current.lifetimes.split_off(lifetimes);
-        for (pc, open) in self.current.crossings.split_off(crossings) {
-            let gone = all.iter().filter(|(block, _)| !open.contains(block)).map(|l| l.1).collect();
+    /// The function ends: which variables are not alive at its labels is known now. Those of a
+    /// function that was called end with it.
+    pub(super) fn end_function(&mut self) {
+        let lifetimes = std::mem::take(&mut self.current.lifetimes);
+        for (pc, open) in std::mem::take(&mut self.current.crossings) {
+            let gone = lifetimes.iter().enumerate().filter(|(_, block)| !open.contains(block));
+            let gone = self.with_sizes(gone.map(|(k, _)| k as u32).collect());
             if let Some(i) = self.current.template.code.get_mut(pc) {
-                *i = Instr::Ends(named(gone));
+                *i = Instr::Ends(gone);
             }
         }
-        if !self.current.frames.is_empty() {
-            self.ends(all.into_iter().map(|l| l.1).collect());
+        if self.current.role == Role::Called {
+            self.ends((0..lifetimes.len() as u32).collect());
         }
     }
-}
-
-/// Variables by their addresses, as instructions name them.
-fn named(variables: Vec<(i64, u32)>) -> Vec<(Expr, u32)> {
-    variables.into_iter().map(|(a, size)| (Expr::Const(a), size)).collect()
 }

@@ -66,6 +66,7 @@ impl<'a> Lower<'a> {
                 }
                 result = Self::int_value(Expr::Const(1));
             }
+            Meaning::Variadic(what) => self.variadic(what, args, span)?,
             Meaning::Scan(source) => result = self.scan(source, args, span)?,
             Meaning::Bytes(function) => result = self.byte_function(function, name, args, span)?,
             Meaning::Thread(function) => return self.thread_function(function, args, span),

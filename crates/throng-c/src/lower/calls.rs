@@ -1,21 +1,31 @@
-//! Calls: of functions that are defined, which are inlined, of others, and through pointers.
+//! Calls: of functions that are defined, of others, and through pointers.
 
 use std::rc::Rc;
 
 use crate::syntax::ast::*;
 
 use super::expressions::has_effects;
-use super::{Lower, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
+use super::functions::{Role, returns_by_address, takes_more};
+use super::{Lower, Place, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
 use crate::library::special::is_input;
 use crate::types::{Func, Ty};
-use throng_goto::program::{BinOp, Doubt, Expr, INT, Instr, PTR, Reg};
+use throng_goto::program::{Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, object_of};
 use throng_model::assumption::Assumption;
+
+/// Where the result of a call comes to be.
+struct Received {
+    register: Option<Reg>,
+    value: Option<Value>,
+}
 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
         if let Expression::Identifier(n) = &c.callee.node {
             let name = n.node.name.as_str();
-            let variable = matches!(self.lookup(name), Some(Symbol::Memory(..) | Symbol::Register(..)));
+            let variable = matches!(
+                self.lookup(name),
+                Some(Symbol::Memory(..) | Symbol::Local(..) | Symbol::Register(..))
+            );
             if !variable {
                 self.usable(name, span)?;
                 if let Some(result) = self.builtin(name, &c.arguments, span)? {
@@ -30,73 +40,92 @@ impl<'a> Lower<'a> {
             }
         }
         let callee = self.value(&c.callee)?;
-        let Ty::Ptr(t) = callee.ty.plain().clone() else { return wrong(span, "this is not a function") };
-        let Ty::Func(ty) = &*t else { return wrong(span, "this is not a function") };
+        let ty = self.function_type(&callee, span)?;
         let callee = self.kept(callee);
-        let arguments = self.arguments(ty, &c.arguments)?;
+        let arguments = self.arguments(&ty, &c.arguments)?;
         if self.dry {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
-        if let Expr::Const(a) = callee.expr {
-            return match self.program.name_of(a) {
-                Some(name) if throng_goto::program::object_of(a) >= throng_goto::program::FUNCTION => {
-                    self.call_named(&name, ty, arguments, span)
-                }
-                _ => wrong(span, "this is not a function"),
-            };
-        }
-        self.call_pointer(callee, ty, arguments, span)
+        self.call_value(&callee, &ty, arguments, span)
     }
 
-    /// A call through a pointer: each function whose address is taken somewhere, and that fits.
-    fn call_pointer(
+    /// Returns the type of the function that a pointer points to.
+    pub(super) fn function_type(&self, callee: &Value, span: Span) -> Result<Rc<Func>> {
+        match callee.ty.plain() {
+            Ty::Ptr(t) => match &**t {
+                Ty::Func(ty) => Ok(ty.clone()),
+                _ => wrong(span, "this is not a function"),
+            },
+            _ => wrong(span, "this is not a function"),
+        }
+    }
+
+    /// A call of whatever function a pointer points to.
+    pub(super) fn call_value(
         &mut self,
-        callee: Value,
+        callee: &Value,
         ty: &Rc<Func>,
         arguments: Vec<Value>,
         span: Span,
     ) -> Result<Option<Value>> {
-        let end = self.label();
-        let result = ty.result.scalar().map(|i| self.register(i, None));
-        let arguments: Vec<Value> = arguments.into_iter().map(|v| self.kept(v)).collect();
-        for name in self.candidates(arguments.len()) {
-            let a = self.function_address(&name);
-            let (here, next) = (self.label(), self.label());
-            let is = Expr::bin(BinOp::Eq, callee.expr.clone(), Expr::Const(a), PTR);
-            self.emit(Instr::Branch(is, here, next));
-            self.place_label(here);
-            let definition = self.definitions[&name].ty.clone();
-            let mut converted = Vec::new();
-            for (v, (_, t)) in arguments.iter().zip(&definition.parameters) {
-                converted.push(self.convert(v.clone(), t, span)?);
-            }
-            let v = self.inline(&name, converted, span)?;
-            if let (Some(r), Some(v)) = (result, v) {
-                let v = self.convert(v, &ty.result, span)?;
-                self.emit(Instr::Let(r, v.expr));
-            }
-            self.emit(Instr::Jump(end));
-            self.place_label(next);
+        if let Expr::Const(a) = callee.expr {
+            return match self.program.name_of(a).filter(|_| object_of(a) >= FUNCTION) {
+                Some(name) => self.call_named(&name, ty, arguments, span),
+                None => wrong(span, "this is not a function"),
+            };
         }
-        self.emit(Instr::Unmodelled("a pointer is called that is not a known function".into()));
-        self.place_label(end);
-        Ok(result.map(|r| Value { expr: Expr::Reg(r), ty: unatomic(ty.result.clone()) }))
+        let (result, arguments) = self.passed_arguments(ty, arguments, span)?;
+        let address = callee.expr.clone();
+        self.emit(Instr::CallPointer { address, arguments, result: result.register });
+        Ok(result.value)
     }
 
-    /// Returns the functions that a pointer may point to.
-    pub(super) fn candidates(&self, arguments: usize) -> Vec<String> {
-        let mut found: Vec<String> = self
-            .definitions
-            .iter()
-            .filter(|(name, d)| {
-                let taken = self.pointed.contains(*name) || self.values.contains(written_name(name));
-                taken && d.ty.parameters.len() == arguments
-            })
-            .map(|(name, _)| name.clone())
-            .filter(|name| !self.current.frames.iter().any(|f| f.name == *name))
-            .collect();
-        found.sort();
-        found
+    /// A call of a function that is defined.
+    pub(super) fn call_defined(
+        &mut self,
+        name: &str,
+        arguments: Vec<Value>,
+        span: Span,
+    ) -> Result<Option<Value>> {
+        let ty = self.definitions[name].ty.clone();
+        if arguments.len() < ty.parameters.len() {
+            return unsupported(span, format!("a call of `{}` without an argument", written_name(name)));
+        }
+        let (result, arguments) = self.passed_arguments(&ty, arguments, span)?;
+        let arguments = arguments.into_iter().map(|(e, _)| e).collect();
+        let function = self.template(name, Role::Called);
+        self.emit(Instr::Call { function, arguments, result: result.register });
+        Ok(result.value)
+    }
+
+    /// Returns what a call hands over for its arguments, and where its result comes to be.
+    fn passed_arguments(
+        &mut self,
+        ty: &Func,
+        arguments: Vec<Value>,
+        span: Span,
+    ) -> Result<(Received, Vec<(Expr, Int)>)> {
+        let mut passed = Vec::new();
+        let mut result = Received { register: None, value: None };
+        let of = unatomic(ty.result.clone());
+        if returns_by_address(ty) {
+            let place = self.space("(result)", &of, span)?;
+            passed.push((place.clone(), PTR));
+            result.value = Some(Value { expr: place, ty: of });
+        } else if let Some(i) = of.scalar() {
+            let r = self.register(i, None);
+            result = Received { register: Some(r), value: Some(Value { expr: Expr::Reg(r), ty: of }) };
+        }
+        let mut arguments = arguments.into_iter();
+        for ((_, t), v) in ty.parameters.iter().zip(arguments.by_ref()) {
+            let v = self.convert(v, t, span)?;
+            passed.push((v.expr, t.scalar().unwrap_or(PTR)));
+        }
+        if takes_more(ty) {
+            let block = self.more_arguments(arguments.collect(), span)?;
+            passed.push((block, PTR));
+        }
+        Ok((result, passed))
     }
 
     fn arguments(&mut self, ty: &Rc<Func>, arguments: &'a [Node<Expression>]) -> Result<Vec<Value>> {
@@ -108,9 +137,20 @@ impl<'a> Lower<'a> {
                 _ => v,
             };
             let later = arguments[i + 1..].iter().any(|e| has_effects(&e.node));
-            values.push(if later { self.kept(v) } else { v });
+            values.push(match v.ty.plain() {
+                _ if !later => v,
+                Ty::Struct(_) => self.copied(v, e.span)?,
+                _ => self.kept(v),
+            });
         }
         Ok(values)
+    }
+
+    /// Returns a copy of a structure that later arguments cannot change.
+    fn copied(&mut self, v: Value, span: Span) -> Result<Value> {
+        let copy = self.space("(argument)", &v.ty, span)?;
+        self.assign(&Place::Memory(copy.clone(), v.ty.clone()), v.clone(), span)?;
+        Ok(Value { expr: copy, ty: v.ty })
     }
 
     pub(super) fn call_named(
@@ -127,12 +167,7 @@ impl<'a> Lower<'a> {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
         if self.definitions.contains_key(name) {
-            let wanted = self.definitions[name].ty.parameters.clone();
-            let mut converted = Vec::new();
-            for (v, (_, t)) in arguments.into_iter().zip(&wanted) {
-                converted.push(self.convert(v, t, span)?);
-            }
-            return self.inline(name, converted, span);
+            return self.call_defined(name, arguments, span);
         }
         if is_input(name) {
             return self.any_result(ty, span, |s, r| s.emit(Instr::Any(r)));

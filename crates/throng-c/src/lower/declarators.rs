@@ -8,7 +8,7 @@ use super::attributes::power_of_two;
 use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unatomic, unsupported, wrong};
 use crate::constructs::On;
 use crate::types::{Func, Ty};
-use throng_goto::program::{Int, PTR};
+use throng_goto::program::Int;
 
 impl<'a> Lower<'a> {
     pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
@@ -104,7 +104,7 @@ impl<'a> Lower<'a> {
                     None => return unsupported(t.span, format!("`{name}`")),
                 },
                 TypeSpecifier::Auto => return Ok(Ty::Auto),
-                TypeSpecifier::VaList => return Ok(Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))),
+                TypeSpecifier::VaList => return Ok(super::variadic::list_type()),
                 TypeSpecifier::Atomic(t) => {
                     let ty = self.type_name(t)?;
                     return Ok(Ty::Atomic(Rc::new(ty)));

@@ -7,7 +7,9 @@ use crate::syntax::ast::*;
 use super::literals::{character, string_bytes};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::types::{Ty, common, promote};
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, PointerUse, object_of};
+use throng_goto::program::{
+    Access, BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, PointerUse, address, object_of,
+};
 
 const LONG: Int = Int::new(8, true);
 
@@ -20,13 +22,11 @@ impl<'a> Lower<'a> {
             return Ok(t.clone());
         }
         let dry = std::mem::replace(&mut self.dry, true);
-        let top = self.current.frame_top;
         let ty = self.place_or_value(e).map(|r| match r {
             Ok(Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t)) => t,
             Err(v) => v.ty,
         });
         self.dry = dry;
-        self.current.frame_top = top;
         let ty = ty?;
         // Sizes that are not constant belong to the function.
         if !ty.is_variable() {
@@ -84,6 +84,7 @@ impl<'a> Lower<'a> {
         match &e.node {
             Expression::Identifier(n) => match self.usable_name(&n.node.name, span)?.cloned() {
                 Some(Symbol::Memory(a, ty)) => Ok(Place::Memory(Expr::Const(a), ty)),
+                Some(Symbol::Local(k, ty)) => Ok(Place::Memory(Expr::Local(k), ty)),
                 Some(Symbol::Register(r, ty)) => Ok(Place::Register(r, ty)),
                 Some(Symbol::Array(r, ty)) => Ok(Place::Memory(Expr::Reg(r), ty)),
                 Some(_) => wrong(span, format!("`{}` is not a variable", n.node.name)),
@@ -113,8 +114,7 @@ impl<'a> Lower<'a> {
                 if self.scopes.is_empty() || self.constants.is_some() {
                     return self.fixed_literal(&ty, &c.node, span);
                 }
-                let a = self.frame_space("(literal)", &ty, span)?;
-                let place = Place::Memory(Expr::Const(a), ty.clone());
+                let place = Place::Memory(self.space("(literal)", &ty, span)?, ty.clone());
                 self.initialise_list(&place, &ty, &c.node.initializer_list, span)?;
                 Ok(place)
             }
@@ -206,9 +206,9 @@ impl<'a> Lower<'a> {
         let small = index.ty.scalar().is_some_and(|i| i.size < 4) && matches!(size, Expr::Const(..=0x7fff));
         let bytes = Expr::bin(BinOp::Mul, index.expr, size, LONG);
         let moved = Expr::bin(op, base.expr.clone(), bytes, PTR);
-        match (&base.expr, &moved) {
-            (Expr::Const(a), Expr::Const(b)) if object_of(*a) == object_of(*b) => {}
-            (Expr::Const(_), Expr::Const(_)) => {
+        match (fixed(&base.expr), fixed(&moved)) {
+            (Some(a), Some(b)) if object_of(a) == object_of(b) => {}
+            (Some(_), Some(_)) => {
                 return unsupported(span, "a pointer that is gigabytes away from its object");
             }
             _ if small => {}
@@ -457,7 +457,7 @@ impl<'a> Lower<'a> {
                 Ok(last)
             }
             Expression::OffsetOf(o) => self.offset_of(&o.node, span),
-            Expression::VaArg(_) => unsupported(span, "`va_arg`"),
+            Expression::VaArg(v) => self.variable_argument(&v.node, span),
             Expression::Statement(s) => self.statement_expression(s),
             Expression::LabelAddress(label) => Ok(self.label_address(&label.node)),
             Expression::TypesCompatible(types) => self.types_compatible(types, span),
@@ -490,7 +490,7 @@ impl<'a> Lower<'a> {
                 Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
             }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
-                let name = self.current.frames.last().map_or("", |f| written_name(&f.name)).to_string();
+                let name = written_name(&self.current.template.name).to_string();
                 let (a, _) = self.text(name.into_bytes());
                 Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Int(Int::new(1, true))) })
             }
@@ -675,7 +675,8 @@ impl<'a> Lower<'a> {
     /// Returns the value in a register of its own.
     pub(super) fn kept(&mut self, v: Value) -> Value {
         match (&v.expr, v.ty.scalar()) {
-            (Expr::Const(_), _) | (_, None) => v,
+            (_, None) => v,
+            (e, _) if fixed(e).is_some() => v,
             (_, Some(i)) => {
                 let r = self.register(i, None);
                 self.emit(Instr::Let(r, v.expr));
@@ -919,6 +920,17 @@ impl<'a> Lower<'a> {
         let a = self.object(name, &ty, bytes.iter().map(|&b| u16::from(b)).collect());
         self.strings.insert(bytes, a);
         (a, n)
+    }
+}
+
+/// Returns an address that does not depend on what is computed, where a variable of the function has
+/// some address.
+fn fixed(e: &Expr) -> Option<i64> {
+    match e {
+        Expr::Const(a) => Some(*a),
+        Expr::Local(k) => Some(address(PRIVATE + i64::from(*k), 0)),
+        Expr::Bin(op @ (BinOp::Add | BinOp::Sub), a, b, at) => op.apply(fixed(a)?, b.constant()?, *at),
+        _ => None,
     }
 }
 

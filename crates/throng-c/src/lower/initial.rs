@@ -7,7 +7,7 @@ use crate::syntax::ast::*;
 use super::literals::string_bytes;
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
 use crate::types::{Field, Ty};
-use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, address, object_of, offset_of};
+use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of, offset_of};
 use throng_goto::step::OPEN;
 
 /// Initial values of scalar parts, by offset, and how many elements an array without a size gets.
@@ -82,10 +82,8 @@ impl<'a> Lower<'a> {
     fn dry_length(&mut self, collect: impl FnOnce(&mut Self, &mut Values) -> Result<()>) -> Result<u64> {
         let mut values = Values::default();
         let dry = std::mem::replace(&mut self.dry, true);
-        let top = self.current.frame_top;
         let done = collect(self, &mut values);
         self.dry = dry;
-        self.current.frame_top = top;
         done.map(|()| values.length)
     }
 
@@ -108,7 +106,7 @@ impl<'a> Lower<'a> {
         let values =
             self.fixed(span, |l, values| l.collect_list(0, ty, &c.initializer_list, values, span))?;
         if self.dry {
-            return Ok(Place::Memory(Expr::Const(address(PRIVATE, 0)), ty.clone()));
+            return Ok(Place::Memory(Expr::Local(0), ty.clone()));
         }
         let a = self.object("(literal)".into(), ty, vec![0; size as usize]);
         self.fill_fixed(a, values, span)?;
@@ -167,6 +165,7 @@ impl<'a> Lower<'a> {
         }
         for (offset, i, v) in values.list {
             let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
+            self.note_function(v);
             let bytes: Vec<u16> = (0..i.size).map(|k| (v >> (8 * k) & 255) as u16).collect();
             self.put_fixed(a, offset, &bytes, span)?;
         }

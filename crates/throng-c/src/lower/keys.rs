@@ -4,12 +4,14 @@
 //! The values are private memory. What all threads share is a table: how many keys there are, and
 //! the function of each.
 
+use std::rc::Rc;
+
 use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
 use crate::library::special::{KEY_CREATE, Thread};
-use crate::types::Ty;
+use crate::types::{Func, Ty};
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, PTR};
 
 /// The most keys.
@@ -20,8 +22,6 @@ const MOST: i64 = 16;
 pub(super) struct Keys {
     values: i64,
     table: i64,
-    /// True if the end of a thread is being written.
-    ending: bool,
 }
 
 /// An element of pointers from an address on.
@@ -37,7 +37,7 @@ impl<'a> Lower<'a> {
             let values = self.thread_local("keys", MOST as u64 * 8, 8);
             let ty = Ty::Array(Ty::Int(PTR).into(), Some(MOST as u64 + 1));
             let table = self.object("keys".into(), &ty, vec![0; (MOST as usize + 1) * 8]);
-            self.keys = Some(Keys { values, table, ending: false });
+            self.keys = Some(Keys { values, table });
         }
     }
 
@@ -90,19 +90,8 @@ impl<'a> Lower<'a> {
     /// none is left.
     pub(super) fn end_keys(&mut self, span: Span) -> Result<()> {
         let Some(keys) = self.keys else { return Ok(()) };
-        if keys.ending {
-            self.emit(Instr::Unmodelled("the function of a key ends the thread".into()));
-            return Ok(());
-        }
-        self.keys = Some(Keys { ending: true, ..keys });
-        let done = self.call_ends(keys, span);
-        self.keys = Some(keys);
-        done
-    }
-
-    fn call_ends(&mut self, keys: Keys, span: Span) -> Result<()> {
         let i = self.register(PTR, None);
-        let [head, body, some, call, next, again, end] = [(); 7].map(|()| self.label());
+        let [head, body, some, call, next, end] = [(); 6].map(|()| self.label());
         self.emit(Instr::Let(i, Expr::Const(0)));
         self.place_label(head);
         let key = Expr::Reg(i);
@@ -115,24 +104,15 @@ impl<'a> Lower<'a> {
         self.emit(Instr::Branch(Expr::is_zero(function.clone()), next, call));
         self.place_label(call);
         self.store(&element(keys.values, &key), 0, Expr::Const(0), PTR);
-        let mut names = self.candidates(1);
-        names.retain(|name| self.definitions[name].ty.result == Ty::Void);
-        for name in names {
-            let (this, other) = (self.label(), self.label());
-            let a = self.function_address(&name);
-            self.emit(Instr::Branch(
-                Expr::bin(BinOp::Eq, function.clone(), Expr::Const(a), PTR),
-                this,
-                other,
-            ));
-            self.place_label(this);
-            let value = Value { expr: value.clone(), ty: Ty::ptr(Ty::Void) };
-            self.inline(&name, vec![value], span)?;
-            self.emit(Instr::Jump(again));
-            self.place_label(other);
-        }
-        self.emit(Instr::Unmodelled("the function of a key is not a known function".into()));
-        self.place_label(again);
+        let ty = Ty::Func(Rc::new(Func {
+            result: Ty::Void,
+            parameters: vec![(None, Ty::ptr(Ty::Void))],
+            variadic: false,
+        }));
+        let function = Value { expr: function, ty: Ty::ptr(ty) };
+        let value = Value { expr: value, ty: Ty::ptr(Ty::Void) };
+        let ty = self.function_type(&function, span)?;
+        self.call_value(&function, &ty, vec![value], span)?;
         // The library calls it again, a few times.
         let left = self.load(&element(keys.values, &key), 0, PTR);
         let odd = self.label();

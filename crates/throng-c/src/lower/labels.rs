@@ -8,8 +8,16 @@ use crate::syntax::ast::*;
 use crate::types::Ty;
 use throng_goto::program::{BinOp, Expr, FUNCTION, Instr, PTR, address};
 
-/// A `goto` to a computed label: where it leads, its address, and the blocks that are open.
-pub(super) type ComputedGoto = (Expr, usize, Vec<Block>);
+/// A `goto` to a computed label.
+pub(super) struct ComputedGoto {
+    /// The address of the label.
+    to: Expr,
+    /// Where it leads first.
+    first: usize,
+    /// The blocks that are open.
+    open: Vec<Block>,
+    at: Span,
+}
 
 impl<'a> Lower<'a> {
     /// Returns the address of a label.
@@ -35,7 +43,7 @@ impl<'a> Lower<'a> {
         let v = self.value(e)?;
         let v = self.kept(v);
         let (first, open) = (self.label(), self.current.blocks.clone());
-        self.current.computed_gotos.push((v.expr, first, open));
+        self.current.computed_gotos.push(ComputedGoto { to: v.expr, first, open, at: e.span });
         self.emit(Instr::Jump(first));
         Ok(())
     }
@@ -45,17 +53,19 @@ impl<'a> Lower<'a> {
     pub(super) fn finish_computed_gotos(&mut self) {
         let function = self.current.template.name.clone();
         let taken = self.label_addresses.get(&function).cloned().unwrap_or_default();
-        for (to, first, open) in std::mem::take(&mut self.current.computed_gotos) {
+        for ComputedGoto { to, first, open, at } in std::mem::take(&mut self.current.computed_gotos) {
             self.place_label(first);
+            let outside = std::mem::replace(&mut self.here, at);
             let object = FUNCTION + self.function_number(&format!("labels of {function}"));
             for (n, name) in taken.iter().enumerate() {
                 let (here, next) = (self.label(), self.label());
                 let a = Expr::Const(address(object, n as i64));
                 self.emit(Instr::Branch(Expr::bin(BinOp::Eq, to.clone(), a, PTR), here, next));
-                self.push_goto(name.clone(), here, open.clone());
+                self.current.gotos.push((name.clone(), here, open.clone()));
                 self.place_label(next);
             }
             self.emit(Instr::Unmodelled("a `goto` to what is not the address of a label is taken".into()));
+            self.here = outside;
         }
     }
 }

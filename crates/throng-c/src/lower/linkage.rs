@@ -161,6 +161,15 @@ fn aliases(item: &Node<ExternalDeclaration>) -> Vec<(&str, String)> {
     found
 }
 
+/// Returns where the name of a declarator is, if it has one.
+pub(crate) fn declared_at(d: &Declarator) -> Option<Span> {
+    match &d.kind.node {
+        DeclaratorKind::Identifier(n) => Some(n.span),
+        DeclaratorKind::Declarator(inner) => declared_at(&inner.node),
+        DeclaratorKind::Abstract => None,
+    }
+}
+
 pub(super) fn declared_name(d: &Declarator) -> Option<&str> {
     match &d.kind.node {
         DeclaratorKind::Identifier(n) => Some(&n.node.name),

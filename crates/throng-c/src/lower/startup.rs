@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
                 return unsupported(at, "a function with parameters that runs before or after `main`");
             }
             let here = std::mem::replace(&mut self.here, at);
-            self.inline(&name, Vec::new(), at)?;
+            self.call_defined(&name, Vec::new(), at)?;
             self.here = here;
         }
         Ok(())

@@ -20,7 +20,12 @@ impl<'a> Lower<'a> {
 
     fn try_statement(&mut self, s: &'a Node<Statement>) -> Result<()> {
         match &s.node {
-            Statement::Labeled(l) => self.labeled(&l.node, s.span),
+            Statement::Labeled(l) if starts_thread(&l.node) => self.asynchronous(&l.node.statement),
+            Statement::Labeled(l) => {
+                self.labeled(&l.node, s.span)?;
+                self.statement(&l.node.statement);
+                Ok(())
+            }
             Statement::Compound(items) => {
                 self.enter_block();
                 for i in items {
@@ -49,14 +54,12 @@ impl<'a> Lower<'a> {
                 let name = self.label_name(&n.node.name);
                 self.user_label(&name);
                 let (first, open) = (self.label(), self.current.blocks.clone());
-                if let Some(f) = self.current.frames.last_mut() {
-                    f.gotos.push((name, first, open));
-                }
+                self.current.gotos.push((name, first, open));
                 self.emit(Instr::Jump(first));
                 Ok(())
             }
             Statement::Continue => {
-                let Some(&(to, outer)) = self.current.frames.last().and_then(|f| f.continues.last()) else {
+                let Some(&(to, outer)) = self.current.continues.last() else {
                     return wrong(s.span, "`continue` outside a loop");
                 };
                 self.leave_blocks(outer);
@@ -64,7 +67,7 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             Statement::Break => {
-                let Some(&(to, outer)) = self.current.frames.last().and_then(|f| f.breaks.last()) else {
+                let Some(&(to, outer)) = self.current.breaks.last() else {
                     return wrong(s.span, "`break` outside a loop or switch");
                 };
                 self.leave_blocks(outer);
@@ -118,17 +121,14 @@ impl<'a> Lower<'a> {
     }
 
     fn return_statement(&mut self, e: Option<&'a Node<Expression>>, span: Span) -> Result<()> {
-        let frame = self.current.frames.last();
-        let Some((place, exit, outer)) = frame.map(|f| (f.result.clone(), f.exit, f.outer)) else {
-            return wrong(span, "`return` outside a function");
-        };
+        let (place, exit) = (self.current.result.clone(), self.current.exit);
         if let Some(e) = e {
             let v = self.value(e)?;
             if let Some(place) = place {
                 self.assign(&place, v, span)?;
             }
         }
-        self.clean_up(outer);
+        self.clean_up(0);
         self.emit(Instr::Jump(exit));
         Ok(())
     }
@@ -174,15 +174,11 @@ impl<'a> Lower<'a> {
 
     fn looped(&mut self, s: &'a Node<Statement>, end: usize, head: usize) {
         let outer = self.current.blocks.len();
-        if let Some(f) = self.current.frames.last_mut() {
-            f.breaks.push((end, outer));
-            f.continues.push((head, outer));
-        }
+        self.current.breaks.push((end, outer));
+        self.current.continues.push((head, outer));
         self.block(s);
-        if let Some(f) = self.current.frames.last_mut() {
-            f.breaks.pop();
-            f.continues.pop();
-        }
+        self.current.breaks.pop();
+        self.current.continues.pop();
     }
 
     fn for_loop(&mut self, f: &'a ForStatement) -> Result<()> {
@@ -218,19 +214,14 @@ impl<'a> Lower<'a> {
         });
         let (dispatch, end) = (self.label(), self.label());
         self.emit(Instr::Jump(dispatch));
-        if let Some(f) = self.current.frames.last_mut() {
-            f.breaks.push((end, self.current.blocks.len()));
-            let outer = self.current.blocks.len();
-            f.switches.push(Switch { cases: Vec::new(), default: None, ty, outer });
-        }
+        let outer = self.current.blocks.len();
+        self.current.breaks.push((end, outer));
+        self.current.switches.push(Switch { cases: Vec::new(), default: None, ty, outer });
         self.statement(&w.statement);
         self.emit(Instr::Jump(end));
         self.place_label(dispatch);
-        let switch = self.current.frames.last_mut().and_then(|f| {
-            f.breaks.pop();
-            f.switches.pop()
-        });
-        let Some(switch) = switch else { return Ok(()) };
+        self.current.breaks.pop();
+        let Some(switch) = self.current.switches.pop() else { return Ok(()) };
         for (low, high, label) in switch.cases {
             let next = self.label();
             if low == high {
@@ -272,28 +263,22 @@ impl<'a> Lower<'a> {
 
     /// Returns the name by which the labels of a function are told apart.
     pub(super) fn label_name(&self, name: &str) -> String {
-        let outer = self.current.frames.last().map_or(0, |f| f.outer);
-        let blocks = self.current.blocks.iter().skip(outer).rev();
+        let blocks = self.current.blocks.iter().rev();
         let local = blocks.flat_map(|b| &b.labels).find(|l| l.0 == name);
         local.map_or(name, |l| &l.1).to_string()
     }
 
     pub(super) fn user_label(&mut self, name: &str) -> usize {
-        if let Some(&l) = self.current.frames.last().and_then(|f| f.labels.get(name)) {
+        if let Some(&l) = self.current.named.get(name) {
             return l;
         }
         let l = self.label();
-        if let Some(f) = self.current.frames.last_mut() {
-            f.labels.insert(name.to_string(), l);
-        }
+        self.current.named.insert(name.to_string(), l);
         l
     }
 
     fn labeled(&mut self, l: &'a LabeledStatement, span: Span) -> Result<()> {
         match &l.label.node {
-            Label::Identifier(n) if n.node.name.starts_with(ASYNC_LABEL) => {
-                return self.asynchronous(&l.statement);
-            }
             Label::Identifier(n) => {
                 let name = &n.node.name;
                 let key = self.label_name(name);
@@ -302,9 +287,7 @@ impl<'a> Lower<'a> {
                 self.here = l.label.span;
                 self.cross_blocks();
                 let blocks = self.current.blocks.clone();
-                if let Some(f) = self.current.frames.last_mut() {
-                    f.targets.insert(key, blocks);
-                }
+                self.current.targets.insert(key, blocks);
                 self.pass_label(name);
                 if self.question.error_labels.contains(name) {
                     self.emit(Instr::Fail(Violation::Assertion, format!("label {name} is reached")));
@@ -316,15 +299,13 @@ impl<'a> Lower<'a> {
                 let label = self.label();
                 self.place_label(label);
                 let label = self.entered(label);
-                match self.current.frames.last_mut().and_then(|f| f.switches.last_mut()) {
+                match self.current.switches.last_mut() {
                     Some(s) => s.default = Some(label),
                     None => return wrong(span, "`default` outside a switch"),
                 }
             }
         }
-        self.without_effect(&l.attributes)?;
-        self.statement(&l.statement);
-        Ok(())
+        self.without_effect(&l.attributes)
     }
 
     /// A case. One that is not modelled cannot be left out: the program is refused.
@@ -336,7 +317,7 @@ impl<'a> Lower<'a> {
 
     /// Returns where a switch goes to come to a label of its body: past the declarations before it.
     fn entered(&mut self, label: usize) -> usize {
-        let outer = self.current.frames.last().and_then(|f| f.switches.last()).map(|s| s.outer);
+        let outer = self.current.switches.last().map(|s| s.outer);
         let declared = self.declared(outer.unwrap_or(usize::MAX));
         if declared.0.is_empty() && declared.1.is_empty() {
             return label;
@@ -354,7 +335,7 @@ impl<'a> Lower<'a> {
         let label = self.label();
         self.place_label(label);
         let label = self.entered(label);
-        match self.current.frames.last_mut().and_then(|f| f.switches.last_mut()) {
+        match self.current.switches.last_mut() {
             Some(s) => {
                 let ty = s.ty;
                 s.cases.push((ty.wrap(low), ty.wrap(high), label));
@@ -399,6 +380,20 @@ impl<'a> Lower<'a> {
         self.spawn_pointer(&callee.expr, names, &arguments, r, s.span)
     }
 
+    /// Returns the value of the last statement of a block, if it has one: it may be behind labels.
+    fn last_value(&mut self, s: &'a Node<Statement>) -> Option<Result<Value>> {
+        let (mut last, mut labels) = (s, Vec::new());
+        while let Statement::Labeled(l) = &last.node
+            && !starts_thread(&l.node)
+        {
+            labels.push((&l.node, last.span));
+            last = &l.node.statement;
+        }
+        let Statement::Expression(Some(e)) = &last.node else { return None };
+        let marked = labels.into_iter().try_for_each(|(l, span)| self.labeled(l, span));
+        Some(marked.and_then(|()| self.value(e)).map(|v| self.kept(v)))
+    }
+
     /// `({ … })`: the value of its last statement.
     pub(super) fn statement_expression(&mut self, s: &'a Node<Statement>) -> Result<Value> {
         let Statement::Compound(items) = &s.node else {
@@ -408,13 +403,22 @@ impl<'a> Lower<'a> {
         let mut result = Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         for (i, item) in items.iter().enumerate() {
             match &item.node {
-                BlockItem::Statement(Node { node: Statement::Expression(Some(e)), .. })
-                    if i + 1 == items.len() =>
-                {
-                    result = self.value(e).map(|v| self.kept(v));
-                }
+                BlockItem::Statement(s) if i + 1 == items.len() => match self.last_value(s) {
+                    Some(value) => result = value,
+                    None => self.item(item),
+                },
                 _ => self.item(item),
             }
+        }
+        if let (Ok(v), Some(block)) = (&mut result, self.current.blocks.last())
+            && v.ty.scalar().is_none()
+            && v.ty != Ty::Void
+            && !block.cleanups.is_empty()
+        {
+            // It may be in what is cleaned up.
+            let to = self.space("(value)", &v.ty, s.span)?;
+            self.copy(&to, &v.expr, &v.ty, s.span)?;
+            v.expr = to;
         }
         match &result {
             // The value may be a structure among its variables, which therefore end with the block
@@ -432,4 +436,9 @@ impl<'a> Lower<'a> {
         }
         result
     }
+}
+
+/// Returns whether a label says that the statement is executed by a new thread.
+fn starts_thread(l: &LabeledStatement) -> bool {
+    matches!(&l.label.node, Label::Identifier(n) if n.node.name.starts_with(ASYNC_LABEL))
 }

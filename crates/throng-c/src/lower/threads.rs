@@ -6,7 +6,8 @@
 use crate::syntax::ast::*;
 
 use super::builtins::Args;
-use super::{Lower, Result, Symbol, Value, unsupported, wrong};
+use super::functions::Role;
+use super::{Definition, Lower, Result, Symbol, Value, unsupported, written_name, wrong};
 use crate::library::special::Thread;
 use crate::types::Ty;
 use throng_goto::program::{BinOp, Expr, INT, Instr, PTR};
@@ -153,9 +154,8 @@ impl<'a> Lower<'a> {
     /// Calls a function if no thread has done so: 0 is not begun, 1 running, 2 done.
     fn call_once(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
         let o = self.arg(args, 0, span)?;
-        let Some(Expression::Identifier(f)) = args.get(1).map(|e| &e.node) else {
-            return unsupported(span, "`pthread_once` with anything but the name of a function");
-        };
+        let function = self.arg(args, 1, span)?;
+        let ty = self.function_type(&function, span)?;
         let (first, later, end) = (self.label(), self.label(), self.label());
         self.emit(Instr::AtomicBegin);
         let word = self.load(&o.expr, 0, INT);
@@ -167,10 +167,7 @@ impl<'a> Lower<'a> {
         self.place_label(first);
         self.store(&o.expr, 0, Expr::Const(1), INT);
         self.emit(Instr::AtomicEnd);
-        if !self.is_defined(&f.node.name) {
-            return wrong(span, format!("`{}` is not defined", f.node.name));
-        }
-        self.inline(&self.linked(&f.node.name), Vec::new(), span)?;
+        self.call_value(&function, &ty, Vec::new(), span)?;
         self.store(&o.expr, 0, Expr::Const(2), INT);
         self.place_label(end);
         Ok(Expr::Const(0))
@@ -233,9 +230,19 @@ impl<'a> Lower<'a> {
         for (v, (_, t)) in arguments.iter().zip(&parameters) {
             converted.push(self.convert(v.clone(), t, span)?.expr);
         }
-        let template = self.template(name);
+        let template = self.template(name, Role::Thread);
         self.emit(Instr::Spawn(template, converted, number));
         Ok(())
+    }
+
+    /// Returns the functions that a pointer may point to, by their number of parameters.
+    pub(super) fn candidates(&self, parameters: usize) -> Vec<String> {
+        let fits = |(name, d): &(&String, &Definition<'_>)| {
+            self.values.contains(written_name(name)) && d.ty.parameters.len() == parameters
+        };
+        let mut found: Vec<String> = self.definitions.iter().filter(fits).map(|d| d.0.clone()).collect();
+        found.sort();
+        found
     }
 
     /// Starts a thread in whichever of the functions a pointer points to.

@@ -35,7 +35,7 @@ impl<'a> Lower<'a> {
     /// those of the program are placed where they stand.
     fn lead_here(&mut self, first: usize) {
         let here = self.current.template.code.len();
-        let named: Vec<usize> = self.current.frames.iter().flat_map(|f| f.labels.values().copied()).collect();
+        let named: Vec<usize> = self.current.named.values().copied().collect();
         for (n, at) in self.current.labels.iter_mut().enumerate().skip(first) {
             if *at == usize::MAX && !named.contains(&n) {
                 *at = here;

@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
             let (name, ty) = self.declarator(base.ty, declarator)?;
             let Some(name) = name else { continue };
             match self.scopes.last_mut().and_then(|scope| scope.get_mut(&name)) {
-                Some(Symbol::Register(_, old) | Symbol::Memory(_, old)) => *old = decay(ty),
+                Some(Symbol::Register(_, old) | Symbol::Local(_, old)) => *old = decay(ty),
                 _ => return unsupported(declarator.span, "the type of this parameter"),
             }
         }

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::syntax::ast::*;
 
 use crate::library::special::{ASYNC_LABEL, Meaning, special};
+use crate::lower::declared_at;
 use throng_goto::program::{Instr, Program, is_private};
 use throng_goto::question::Question;
 
@@ -92,12 +93,20 @@ pub(super) fn turns(body: &str) -> Turns {
 /// Text in place of a passage.
 type Edits = Vec<(usize, usize, String)>;
 
+/// A function with a body.
+struct Defined {
+    /// Whether it returns nothing.
+    void: bool,
+    /// Where its name is.
+    at: Span,
+}
+
 pub(super) struct Rewriter<'a> {
     text: &'a str,
     sites: &'a Sites,
     question: &'a Question,
-    /// Functions with a body, and whether they return nothing.
-    defined: HashMap<String, bool>,
+    /// Functions with a body.
+    defined: HashMap<String, Defined>,
     declared: HashSet<String>,
     /// Copies of structures, with their parts.
     copies: &'a HashMap<(usize, usize), Vec<(u32, u8)>>,
@@ -139,7 +148,8 @@ impl<'a> Rewriter<'a> {
                         |s| matches!(&s.node, DeclarationSpecifier::TypeSpecifier(t) if t.node == TypeSpecifier::Void),
                     );
                     if let Some(name) = name_of(&f.node.declarator.node) {
-                        defined.insert(name.to_string(), void && !pointer);
+                        let at = declared_at(&f.node.declarator.node).unwrap_or(f.span);
+                        defined.insert(name.to_string(), Defined { void: void && !pointer, at });
                         declared.insert(name.to_string());
                     }
                 }
@@ -389,7 +399,9 @@ impl<'a> Rewriter<'a> {
                 edits.push((end, end, format!(", {beside} = (void *){site}L")));
             }
             // Its type has the size.
-            None => edits.push((start, start, format!("{beside} = (void *)__throng_array({site}, {site}), "))),
+            None => {
+                edits.push((start, start, format!("{beside} = (void *)__throng_array({site}, {site}), ")))
+            }
         }
     }
 

@@ -3,45 +3,29 @@
 
 use super::{BinOp, Expr, Instr, Program, Reg, Template, next, reads, writes};
 
-/// For each instruction, the registers that it or a later one reads before they are written.
+/// For each instruction, the registers that it or a later one reads before they are written. Each
+/// register is followed back from where it is read, so that the work is the size of the result.
 pub(super) fn live(t: &Template) -> Vec<Vec<Reg>> {
-    let words = t.registers.len().div_ceil(64);
     let n = t.code.len();
-    let mut before = vec![vec![0u64; words]; n + 1];
     let mut predecessors = vec![Vec::new(); n + 1];
-    for pc in 0..n {
-        for to in next(&t.code, pc) {
-            predecessors[to].push(pc);
-        }
+    let mut readers = vec![Vec::new(); t.registers.len()];
+    for (pc, i) in t.code.iter().enumerate() {
+        next(&t.code, pc).into_iter().for_each(|to| predecessors[to].push(pc));
+        reads(i, &mut |r| readers[r as usize].push(pc));
     }
-    let mut work: Vec<usize> = (0..n).collect();
-    let mut queued = vec![true; n];
-    while let Some(pc) = work.pop() {
-        queued[pc] = false;
-        let mut set = vec![0u64; words];
-        for to in next(&t.code, pc) {
-            for (a, b) in set.iter_mut().zip(&before[to]) {
-                *a |= b;
-            }
-        }
-        if let Some(r) = writes(&t.code[pc]) {
-            set[r as usize / 64] &= !(1 << (r % 64));
-        }
-        reads(&t.code[pc], &mut |r| set[r as usize / 64] |= 1 << (r % 64));
-        if set != before[pc] {
-            before[pc] = set;
-            for &p in &predecessors[pc] {
-                if !queued[p] {
-                    queued[p] = true;
-                    work.push(p);
-                }
+    let mut found: Vec<Vec<Reg>> = vec![Vec::new(); n + 1];
+    for (r, readers) in (0..).zip(readers) {
+        let mut work = readers;
+        while let Some(pc) = work.pop() {
+            if found[pc].last() != Some(&r) {
+                found[pc].push(r);
+                let before = predecessors[pc].iter().copied();
+                work.extend(before.filter(|&before| writes(&t.code[before]) != Some(r)));
             }
         }
     }
-    let list = |set: &Vec<u64>| {
-        (0..t.registers.len() as Reg).filter(|&r| set[r as usize / 64] >> (r % 64) & 1 == 1).collect()
-    };
-    before[..n].iter().map(list).collect()
+    found.truncate(n);
+    found
 }
 
 /// See [`Template::representatives`].

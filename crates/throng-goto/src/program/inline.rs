@@ -36,6 +36,16 @@ impl Default for Budget {
 }
 
 impl Program {
+    /// Returns the program with functions in place of all their calls; as it is, if the budget does
+    /// not go that far. It is to be finished afterwards.
+    pub fn flat(self, budget: &Budget) -> Program {
+        if self.is_flat() {
+            return self;
+        }
+        let inlined = self.clone().inlined(budget);
+        if inlined.is_flat() { inlined } else { self }
+    }
+
     /// Returns the program with functions in place of their calls, as far as the budget goes. It is
     /// to be finished afterwards.
     pub fn inlined(mut self, budget: &Budget) -> Program {

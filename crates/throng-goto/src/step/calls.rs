@@ -13,6 +13,9 @@ use crate::program::{
     DANGLING, Expr, Instr, Int, LocalPlace, PRIVATE, Program, Reg, address, object_of, offset_of, writes,
 };
 
+/// The registers of a function at its start, and which of them are open registers of the caller.
+type Parameters = (Vec<Option<i64>>, Vec<(Reg, Reg)>);
+
 /// Maximum number of calls that have not returned. Every frame is a part of the state of a thread,
 /// and a program that recurs without end has to come to one.
 pub const MOST_CALLS: usize = 200;
@@ -194,12 +197,7 @@ impl Stepper<'_> {
 
     /// Returns the registers of a function at its start, and which parameters are open registers of
     /// the caller.
-    fn parameters(
-        &self,
-        run: &Run,
-        function: usize,
-        arguments: &[Expr],
-    ) -> Result<(Vec<Option<i64>>, Vec<(Reg, Reg)>), Stop> {
+    fn parameters(&self, run: &Run, function: usize, arguments: &[Expr]) -> Result<Parameters, Stop> {
         let types = &self.program.templates[function].registers;
         let (mut registers, mut open) = (vec![None; types.len()], Vec::new());
         for (k, (e, at)) in arguments.iter().zip(types).enumerate() {

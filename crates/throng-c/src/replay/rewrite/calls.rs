@@ -39,7 +39,7 @@ impl Rewriter<'_> {
     }
 
     fn called(&mut self, name: &str, args: &[String], e: &Node<Expression>, site: usize) -> String {
-        let defined = self.defined.get(name).copied();
+        let defined = self.defined.get(name);
         let list = args.join(", ");
         let error = self.question.error_function.as_deref();
         let meaning = match special(name, defined.is_some()) {
@@ -49,7 +49,7 @@ impl Rewriter<'_> {
             meaning => meaning,
         };
         match meaning {
-            None if defined.is_some() => self.defined_call(name, &list, site),
+            None if defined.is_some() => self.defined_call(name, &list),
             None | Some(Meaning::Input | Meaning::Refused) => self.input(name, args, e, site),
             Some(Meaning::Error) => format!("__throng_failed_assertion(\"{name} is called\")"),
             Some(Meaning::FailedAssertion(n)) => {
@@ -69,7 +69,9 @@ impl Rewriter<'_> {
             }
             Some(Meaning::Allocate(_)) => format!("__throng_malloc({site}, {})", arg(args, 0)),
             Some(Meaning::Free) => format!("__throng_give_back({site}, {})", arg(args, 0)),
-            Some(Meaning::Unreachable | Meaning::Expect | Meaning::IsConstant) => format!("{name}({list})"),
+            Some(Meaning::Unreachable | Meaning::Expect | Meaning::IsConstant | Meaning::Variadic(_)) => {
+                format!("{name}({list})")
+            }
             Some(Meaning::Hint) => "((void)0)".into(),
             Some(Meaning::Bytes(function)) => bytes(function, name, args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
@@ -78,9 +80,14 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Calls a function that the program defines.
-    fn defined_call(&mut self, name: &str, list: &str, site: usize) -> String {
+    /// Calls a function that the program defines. What happens to it as a whole has its name as
+    /// passage.
+    fn defined_call(&mut self, name: &str, list: &str) -> String {
         let call = format!("{name}({list})");
+        let (site, void) = match self.defined.get(name) {
+            Some(known) => (self.sites.at(known.at).map_or(0, |s| s.0), known.void),
+            None => (0, false),
+        };
         let inside = |names: &String| names.split(',').any(|n| n.trim() == name);
         let (enter, leave) = match self.question.exclusive.iter().position(inside) {
             _ if is_atomic_function(name) => {
@@ -89,7 +96,7 @@ impl Rewriter<'_> {
             Some(p) => (format!("__throng_enter({site}, {p});"), format!("__throng_leave({site}, {p});")),
             None => return call,
         };
-        if self.defined.get(name) == Some(&true) {
+        if void {
             return format!("({{ {enter} {call}; {leave} }})");
         }
         let r = self.name();

@@ -3,7 +3,7 @@
 use super::Inliner;
 use crate::program::{
     Access, BinOp, Expr, FUNCTION, Instr, Int, Local, Object, Origin, PRIVATE, PTR, PointerUse, Private, Reg,
-    Template, address,
+    Template, address, object_of,
 };
 use crate::step::OPEN;
 
@@ -187,7 +187,9 @@ impl Writer<'_, '_> {
                 if matches!(i, Instr::Branch(..) | Instr::Jump(_)) {
                     copy.jumps.push(self.out.code.len());
                 }
-                self.emit(i, origin, access);
+                if !matches!(&i, Instr::Pointer(PointerUse::Moved(a, b)) if is_near(a, b)) {
+                    self.emit(i, origin, access);
+                }
             }
         }
     }
@@ -319,6 +321,7 @@ impl Writer<'_, '_> {
                 Expr::Const(v) if !self.inliner.assigned[function][r] => {
                     known[r] = Some(Expr::Const(at.wrap(v)));
                 }
+                e if !self.inliner.assigned[function][r] && is_place(&e) => known[r] = Some(e),
                 e => left.push((r, e, *at)),
             }
         }
@@ -461,6 +464,20 @@ impl Body {
             _ => None,
         }
     }
+}
+
+/// Returns whether an expression is an address in a variable of a function.
+fn is_place(e: &Expr) -> bool {
+    match e {
+        Expr::Local(_) => true,
+        Expr::Bin(BinOp::Add, a, b, _) => is_place(a) && b.constant().is_some(),
+        _ => false,
+    }
+}
+
+/// Returns whether one constant address is near another.
+fn is_near(a: &Expr, b: &Expr) -> bool {
+    matches!((a, b), (Expr::Const(a), Expr::Const(b)) if object_of(*a) == object_of(*b))
 }
 
 /// A variable of a function as an object.

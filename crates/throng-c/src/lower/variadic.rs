@@ -1,0 +1,83 @@
+//! Variable arguments: those without a name are in a block of slots of eight bytes, whose address is
+//! the last argument. A `va_list` has the address of the next slot in its first bytes.
+
+use std::rc::Rc;
+
+use super::builtins::Args;
+use super::{Lower, Result, Value, unatomic, unsupported, wrong};
+use crate::library::special::Variadic;
+use crate::syntax::ast::*;
+use crate::types::{Ty, promote};
+use throng_goto::program::{BinOp, Expr, Int, PTR};
+
+/// Number of bytes of a slot.
+const SLOT: i64 = 8;
+
+/// Returns the type of `va_list`.
+pub(super) fn list_type() -> Ty {
+    Ty::Array(Rc::new(Ty::Int(PTR)), Some(3))
+}
+
+impl<'a> Lower<'a> {
+    /// Returns the address of the arguments that have no name in the function.
+    pub(super) fn more_arguments(&mut self, arguments: Vec<Value>, span: Span) -> Result<Expr> {
+        if arguments.is_empty() {
+            return Ok(Expr::Const(0));
+        }
+        let ty = Ty::Array(Rc::new(Ty::Int(PTR)), Some(arguments.len() as u64));
+        // A `va_list` gets to know the address.
+        let block = Expr::Local(self.local("(arguments)", &ty, true, span)?);
+        for (n, v) in arguments.into_iter().enumerate() {
+            let at = slot_type(&v.ty);
+            let Some(at) = at else { return unsupported(span, "a structure as variable argument") };
+            let v = if let Ty::Int(_) = v.ty.plain() { self.convert(v, &Ty::Int(at), span)? } else { v };
+            self.store_as(self.access, &block, n as i64 * SLOT, v.expr, at);
+        }
+        Ok(block)
+    }
+
+    /// Lowers `va_start`, `va_end` and `va_copy`.
+    pub(super) fn variadic(&mut self, what: Variadic, args: Args<'a>, span: Span) -> Result<()> {
+        let list = self.arg(args, 0, span)?;
+        let next = match what {
+            Variadic::End => return Ok(()),
+            Variadic::Start => match self.current.variable_arguments {
+                Some(r) => Expr::Reg(r),
+                None if self.dry => return Ok(()),
+                None => return unsupported(span, "`va_start` in a function that is not called"),
+            },
+            Variadic::Copy => {
+                let from = self.arg(args, 1, span)?;
+                self.load_as(self.access, &from.expr, 0, PTR)
+            }
+        };
+        self.store_as(self.access, &list.expr, 0, next, PTR);
+        Ok(())
+    }
+
+    /// Lowers `va_arg`.
+    pub(super) fn variable_argument(&mut self, v: &'a VaArgExpression, span: Span) -> Result<Value> {
+        let ty = unatomic(self.type_name(&v.type_name)?);
+        let list = self.value(&v.va_list)?;
+        if !matches!(list.ty.plain(), Ty::Ptr(_)) {
+            return wrong(span, "this is not a `va_list`");
+        }
+        let Some(at) = slot_type(&ty).filter(|at| Some(*at) == ty.scalar()) else {
+            return unsupported(span, "`va_arg` with this type");
+        };
+        let list = self.kept(list).expr;
+        let next = self.load_as(self.access, &list, 0, PTR);
+        let expr = self.load_as(self.access, &next, 0, at);
+        let moved = Expr::bin(BinOp::Add, next, Expr::Const(SLOT), PTR);
+        self.store_as(self.access, &list, 0, moved, PTR);
+        Ok(Value { expr, ty })
+    }
+}
+
+/// Returns the type as which a value is passed; `None` if it does not fit into a slot.
+fn slot_type(ty: &Ty) -> Option<Int> {
+    match ty.plain() {
+        Ty::Int(i) => Some(promote(*i)),
+        t => t.scalar(),
+    }
+}
