@@ -293,7 +293,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     // Threads.
     ("pthread_create", Meaning::Thread(Thread::Create), false),
     ("pthread_join", Meaning::Thread(Thread::Join), false),
-    ("pthread_exit", Meaning::Thread(Thread::Exit), false),
+    (THREAD_EXIT, Meaning::Thread(Thread::Exit), false),
     ("pthread_self", Meaning::Thread(Thread::Own), false),
     ("pthread_equal", Meaning::Thread(Thread::Equal), false),
     ("pthread_mutex_init", Meaning::Thread(Thread::MutexInit), false),
@@ -344,6 +344,9 @@ pub(crate) const PLAIN_BEGIN: &str = "atomic_begin";
 pub(crate) const MUTEX_TYPE: &str = "pthread_mutexattr_settype";
 /// The function that creates a key of values that each thread has for itself.
 pub(crate) const KEY_CREATE: &str = "pthread_key_create";
+
+/// The function that ends the thread which calls it.
+pub(crate) const THREAD_EXIT: &str = "pthread_exit";
 
 /// Returns what a call of this name means, for a program that defines a function of the name or
 /// does not.

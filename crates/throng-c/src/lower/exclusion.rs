@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use crate::syntax::ast::Span;
 
 use super::{Lower, Problem, written_name};
+use crate::library::special::THREAD_EXIT;
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Violation, address};
 
@@ -41,7 +42,7 @@ impl Lower<'_> {
         let (any, mut ends) = (!work.is_empty(), false);
         while let Some(link) = work.pop() {
             let used = &self.definitions[link].bare;
-            ends |= used.contains("pthread_exit");
+            ends |= used.contains(THREAD_EXIT);
             let next = self.definitions.keys().filter(|link| used.contains(written_name(link)));
             work.extend(next.filter(|link| seen.insert(*link)));
         }

@@ -5,7 +5,7 @@ use crate::syntax::ast::*;
 use super::attributes::pragma;
 use super::expressions::calls;
 use super::linkage::declared_name;
-use super::{Lower, Result, Switch, Value, unsupported, wrong};
+use super::{Lower, Place, Result, Switch, Value, unsupported, wrong};
 use crate::library::special::ASYNC_LABEL;
 use crate::types::{Ty, promote};
 use throng_goto::program::{BinOp, Expr, INT, Instr, Int, Violation};
@@ -127,6 +127,8 @@ impl<'a> Lower<'a> {
             if let Some(place) = place {
                 self.assign(&place, v, span)?;
             }
+        } else if let Some(Place::Register(r, _)) = place {
+            self.emit(Instr::Any(r));
         }
         self.clean_up(0);
         self.emit(Instr::Jump(exit));

@@ -4,6 +4,7 @@
 mod compiled;
 mod corpus;
 mod fidelity;
+mod functions;
 mod generated;
 mod mutants;
 mod programs;

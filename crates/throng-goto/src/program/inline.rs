@@ -4,7 +4,7 @@
 //! Registers get new numbers; what is in memory gets a place of its own: in the private memory of
 //! the thread, where functions that are not called at the same time share places, or an object, if
 //! only one thread runs the code and the address is used. A parameter that the function never
-//! assigns to, and that is a constant, is that constant.
+//! assigns to, and that is a constant, is that constant; so is what is only on the way from one.
 //!
 //! A call stays where the function may be running already, where the program would become too long,
 //! and where the private memory of a thread would. The function that is called then is a template of
@@ -16,7 +16,7 @@ mod write;
 use std::collections::HashMap;
 
 use super::flow::Flow;
-use super::{Instr, Object, Origin, Private, Program, Start, Template, writes};
+use super::{Instr, Object, Origin, Private, Program, Start, Template, reads, writes};
 
 /// How far calls are replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,6 +105,9 @@ struct Inliner<'p> {
     recursive: Vec<bool>,
     /// For each function and register, whether the function assigns to it.
     assigned: Vec<Vec<bool>>,
+    /// For each function and register, whether it is a step on the way to a value: no variable,
+    /// assigned to at one place, and read only behind it.
+    passing: Vec<Vec<bool>>,
     /// How many instructions were written.
     written: usize,
     /// The functions that are called in the result.
@@ -133,6 +136,7 @@ impl<'p> Inliner<'p> {
             starts,
             recursive: recursive(program),
             assigned: program.templates.iter().map(assigned).collect(),
+            passing: program.templates.iter().map(passing).collect(),
             written: 0,
             called: Vec::new(),
             objects: program.objects.iter().map(|o| (o.clone(), None)).collect(),
@@ -166,6 +170,26 @@ fn told_apart(objects: Vec<(Object, Option<usize>)>, program: &Program) -> Vec<O
         o
     };
     objects.into_iter().map(name).collect()
+}
+
+/// See [`Inliner::passing`].
+fn passing(t: &Template) -> Vec<bool> {
+    let mut assigned = vec![Vec::new(); t.registers.len()];
+    let mut first_read = vec![usize::MAX; t.registers.len()];
+    for (pc, i) in t.code.iter().enumerate() {
+        reads(i, &mut |r| first_read[r as usize] = first_read[r as usize].min(pc));
+        writes(i).into_iter().for_each(|r| assigned[r as usize].push(pc));
+    }
+    let is_passing = |r: usize| match assigned[r][..] {
+        [at] => {
+            r >= t.arguments
+                && t.names[r].is_none()
+                && first_read[r] > at
+                && matches!(t.code[at], Instr::Let(..))
+        }
+        _ => false,
+    };
+    (0..t.registers.len()).map(is_passing).collect()
 }
 
 /// Returns for each function whether it calls itself, perhaps through others, by direct calls.

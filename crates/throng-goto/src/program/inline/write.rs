@@ -182,6 +182,7 @@ impl Writer<'_, '_> {
                 let result = result.and_then(|r| copy.register(r));
                 self.call_pointer(copy, pointer, Called { function: 0, arguments, result }, origin);
             }
+            Instr::Let(r, e) if self.passes(copy, *r, e) => copy.registers[*r as usize] = copy.expr(e),
             i => {
                 let i = self.translated(copy, i);
                 if matches!(i, Instr::Branch(..) | Instr::Jump(_)) {
@@ -192,6 +193,12 @@ impl Writer<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Returns whether a register only hands a constant on, so that nothing need be written.
+    fn passes(&self, copy: &Body, r: Reg, e: &Expr) -> bool {
+        let e = copy.expr(e);
+        self.inliner.passing[copy.function][r as usize] && (e.constant().is_some() || is_place(&e))
     }
 
     fn emit(&mut self, i: Instr, origin: u32, access: Access) {
