@@ -179,6 +179,11 @@ pub const PRAGMAS_WITHOUT_EFFECT: &[&str] = &[
     "warning",
 ];
 
+/// Instructions in assembly that do nothing which sequential consistency could show: hints, and
+/// fences.
+pub const ASSEMBLY_WITHOUT_EFFECT: &[&str] =
+    &["dmb ish", "isb", "lfence", "mfence", "nop", "pause", "rep", "rep nop", "sfence", "yield"];
+
 /// Sections whose functions run before or after `main`.
 const SECTIONS_THAT_RUN: [&str; 3] = ["_array", "ctors", "dtors"];
 

@@ -20,6 +20,7 @@ use throng_goto::program::{
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
 
+mod assembly;
 mod atomics;
 mod attributes;
 mod blocks;
@@ -37,6 +38,7 @@ mod expressions;
 mod functions;
 mod initial;
 mod keys;
+mod labels;
 mod layout;
 mod library;
 mod linkage;
@@ -47,6 +49,7 @@ mod statements;
 mod threads;
 mod unmodelled;
 mod uses;
+mod variable;
 mod variadic;
 
 pub(crate) use linkage::{declared_at, written_name};
@@ -99,6 +102,8 @@ enum Symbol {
     /// A variable in memory of the function, by its number in [`Template::locals`].
     Local(u32, Ty),
     Register(Reg, Ty),
+    /// A local array whose size is not constant, by the register that has its address.
+    Array(Reg, Ty),
     /// A structure, under `struct NAME`.
     Tag(usize),
     /// An enumeration, under `struct NAME` as well, because tags are one name space.
@@ -183,14 +188,13 @@ struct Current {
     targets: HashMap<String, Vec<Block>>,
     /// The open blocks, from the outside in.
     blocks: Vec<Block>,
+    computed_gotos: Vec<labels::ComputedGoto>,
     /// For each local variable in memory, the number of its block.
     lifetimes: Vec<usize>,
     next_block: usize,
     /// The labels of the program: the instruction for what is not alive there, and the blocks that
     /// are open.
     crossings: Vec<(usize, Vec<usize>)>,
-    /// Addresses of local arrays whose size is not constant.
-    variable_arrays: HashSet<Reg>,
     origins: HashMap<(usize, usize), u32>,
 }
 
@@ -218,6 +222,10 @@ pub struct Lower<'a> {
     types: HashMap<(usize, usize), Ty>,
     /// Only types are asked for.
     dry: bool,
+    /// For each function, its labels whose addresses are taken.
+    label_addresses: HashMap<String, Vec<String>>,
+    /// Types of parameters are read: sizes in them are not evaluated.
+    in_prototype: bool,
     /// Where constants are expected, whether something else was found.
     constants: Option<bool>,
     /// What initial values do with addresses: C says only sometimes what that means.
@@ -265,6 +273,8 @@ pub fn lower(
         strings: HashMap::new(),
         types: HashMap::new(),
         dry: false,
+        label_addresses: HashMap::new(),
+        in_prototype: false,
         constants: None,
         fixed_uses: Vec::new(),
         function_numbers: HashMap::new(),
@@ -533,9 +543,6 @@ impl<'a> Lower<'a> {
         let (span, declarator) = (item.span, &item.node.declarator);
         let fixed = self.scopes.is_empty()
             || matches!(base.class, Some(StorageClassSpecifier::Extern | StorageClassSpecifier::Static));
-        if base.class.is_none() && self.variable_array(base, item)? {
-            return Ok(());
-        }
         let (name, ty) = self.declarator(base.ty.clone(), declarator)?;
         let Some(name) = name else { return Ok(()) };
         let on = match &ty {
@@ -557,6 +564,9 @@ impl<'a> Lower<'a> {
                 return self.function_attributes(&name, &Said { noreturn, ..said }, span);
             }
             _ => {}
+        }
+        if matches!(ty, Ty::Variable(..)) && on == On::Local {
+            return self.variable_array(name, ty, item, said.cleanup.is_some());
         }
         if let Some(init) = &item.node.initializer {
             ty = self.sized(ty, init)?;
@@ -825,7 +835,7 @@ impl Default for Base<'_> {
 /// Arrays and functions as parameters and values are pointers.
 fn decay(ty: Ty) -> Ty {
     match ty {
-        Ty::Array(t, _) => Ty::Ptr(t),
+        Ty::Array(t, _) | Ty::Variable(t, _) => Ty::Ptr(t),
         Ty::Func(_) => Ty::ptr(ty),
         t => t,
     }

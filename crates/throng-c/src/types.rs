@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use throng_goto::program::{INT, Int, PTR};
+use throng_goto::program::{INT, Int, PTR, Reg};
 
 /// A C type. Qualifiers other than `_Atomic` do not matter here.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,6 +17,9 @@ pub enum Ty {
     Ptr(Rc<Ty>),
     /// An array; `None` if its size is not known.
     Array(Rc<Ty>, Option<u64>),
+    /// An array whose size is not constant, or one of such arrays: the register that has the number
+    /// of elements; `None` where that is not evaluated.
+    Variable(Rc<Ty>, Option<Reg>),
     /// A structure or union, by number.
     Struct(usize),
     /// A function.
@@ -125,7 +128,7 @@ impl Ty {
                 (size.checked_mul((*n)?)?, align)
             }
             Ty::Struct(s) if structs[*s].complete => (structs[*s].size, structs[*s].align),
-            Ty::Struct(_) | Ty::Auto => return None,
+            Ty::Struct(_) | Ty::Auto | Ty::Variable(..) => return None,
             Ty::Atomic(t) => {
                 let (size, align) = t.layout(structs)?;
                 let own = if matches!(size, 1 | 2 | 4 | 8 | 16) { size } else { align };
@@ -134,11 +137,20 @@ impl Ty {
         })
     }
 
+    /// Returns whether its size, or that of what it points to, is not constant.
+    pub fn is_variable(&self) -> bool {
+        match self.plain() {
+            Ty::Variable(..) => true,
+            Ty::Ptr(t) | Ty::Array(t, _) => t.is_variable(),
+            _ => false,
+        }
+    }
+
     /// Returns whether there is a pointer in an object of this type.
     pub fn has_pointers(&self, structs: &[Struct]) -> bool {
         match self.plain() {
             Ty::Ptr(_) => true,
-            Ty::Array(t, _) => t.has_pointers(structs),
+            Ty::Array(t, _) | Ty::Variable(t, _) => t.has_pointers(structs),
             Ty::Struct(s) => structs[*s].fields.iter().any(|f| f.ty.has_pointers(structs)),
             _ => false,
         }

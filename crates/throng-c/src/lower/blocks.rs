@@ -53,12 +53,13 @@ impl Lower<'_> {
 
     /// Each `goto` of the function comes to its label past the declarations in between.
     pub(super) fn finish_jumps(&mut self, exit: usize) {
-        let gotos = std::mem::take(&mut self.current.gotos);
-        let targets = std::mem::take(&mut self.current.targets);
-        if gotos.is_empty() {
+        if self.current.gotos.is_empty() && self.current.computed_gotos.is_empty() {
             return;
         }
         self.emit(Instr::Jump(exit));
+        self.finish_computed_gotos();
+        let gotos = std::mem::take(&mut self.current.gotos);
+        let targets = std::mem::take(&mut self.current.targets);
         for (name, from, open) in gotos {
             let mut passed = Declared::default();
             let target = targets.get(&name).map_or(&[][..], |blocks| blocks);

@@ -1,16 +1,25 @@
 //! The attribute `cleanup`: a function is called with the address of a variable when the block of
-//! the variable is left, by whichever way. The variable that was declared last comes first.
+//! the variable is left, by whichever way. The variable that was declared last comes first. Arrays
+//! whose size is not constant are freed there, too.
 
 use super::{Block, Lower, Problem, Result, Symbol, Value, unsupported, wrong};
 use crate::library::special::special;
 use crate::syntax::ast::*;
 use crate::types::{Func, Ty};
 use std::rc::Rc;
-use throng_goto::program::Expr;
+use throng_goto::program::{Expr, Instr, Reg};
 
-/// A call for when a block is left.
+/// What is done when a block is left.
 #[derive(Clone)]
-pub(super) struct Cleanup {
+pub(super) enum Cleanup {
+    Call(Call),
+    /// An array is freed whose address is in this register.
+    Free(Reg, Span),
+}
+
+/// A call of a function with the address of a variable.
+#[derive(Clone)]
+pub(super) struct Call {
     function: String,
     ty: Rc<Func>,
     variable: Expr,
@@ -34,9 +43,9 @@ impl<'a> Lower<'a> {
         if special(name, self.is_defined(name)).is_some() {
             return unsupported(function.span, format!("the attribute `cleanup` with `{name}`"));
         }
-        let cleanup = Cleanup { function: self.linked(name), ty, variable, of, at };
+        let call = Call { function: self.linked(name), ty, variable, of, at };
         if let (Some(block), false) = (self.current.blocks.last_mut(), self.dry) {
-            block.cleanups.push(cleanup);
+            block.cleanups.push(Cleanup::Call(call));
         }
         Ok(())
     }
@@ -60,14 +69,20 @@ impl<'a> Lower<'a> {
 
     fn call_cleanups(&mut self, calls: Vec<Cleanup>) {
         for c in calls.into_iter().rev() {
-            let here = std::mem::replace(&mut self.here, c.at);
-            let done = self.call_cleanup(&c);
-            self.record(done);
+            let (Cleanup::Call(Call { at, .. }) | Cleanup::Free(_, at)) = c;
+            let here = std::mem::replace(&mut self.here, at);
+            match c {
+                Cleanup::Call(call) => {
+                    let done = self.call_cleanup(&call);
+                    self.record(done);
+                }
+                Cleanup::Free(r, _) => self.emit(Instr::Free(Expr::Reg(r))),
+            }
             self.here = here;
         }
     }
 
-    fn call_cleanup(&mut self, c: &Cleanup) -> std::result::Result<(), Problem> {
+    fn call_cleanup(&mut self, c: &Call) -> std::result::Result<(), Problem> {
         let address = Value { expr: c.variable.clone(), ty: Ty::ptr(c.of.clone()) };
         let address = match c.ty.parameters.first() {
             Some((_, parameter)) => self.convert(address, parameter, c.at)?,

@@ -8,7 +8,7 @@ use super::attributes::power_of_two;
 use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unatomic, unsupported, wrong};
 use crate::constructs::On;
 use crate::types::{Func, Ty};
-use throng_goto::program::{BinOp, Expr, Instr, Int, PTR};
+use throng_goto::program::Int;
 
 impl<'a> Lower<'a> {
     pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
@@ -133,9 +133,6 @@ impl<'a> Lower<'a> {
     fn type_of_type(&mut self, of: &'a TypeOf) -> Result<Ty> {
         match of {
             TypeOf::Type(t) => self.type_name(t),
-            TypeOf::Expression(e) if self.is_variable_array(&e.node) => {
-                unsupported(e.span, "`typeof` an array whose size is not constant")
-            }
             TypeOf::Expression(e) => self.type_of(e),
             // The qualifiers of a type other than `_Atomic` are not kept.
             TypeOf::Unqualified(of) => self.type_of_type(of).map(unatomic),
@@ -157,48 +154,6 @@ impl<'a> Lower<'a> {
             }
             None => Ok((base.ty, base.type_aligned)),
         }
-    }
-
-    /// A local array whose size is not constant: memory is allocated for it, and its name is the
-    /// address, which does not change. Says whether the declarator is such a one.
-    pub(super) fn variable_array(&mut self, base: &Base<'a>, item: &'a Node<InitDeclarator>) -> Result<bool> {
-        let declarator = &item.node.declarator.node;
-        let (DeclaratorKind::Identifier(name), Some((last, pointers))) =
-            (&declarator.kind.node, declarator.derived.split_last())
-        else {
-            return Ok(false);
-        };
-        let DerivedDeclarator::Array(array) = &last.node else { return Ok(false) };
-        let ArraySize::Expression(size) = &array.size else { return Ok(false) };
-        let simple = pointers.iter().all(|p| matches!(p.node, DerivedDeclarator::Pointer(_)));
-        if self.scopes.is_empty() || !simple || item.node.initializer.is_some() || self.constant(size).is_ok()
-        {
-            return Ok(false);
-        }
-        let attributes = base.attributes.iter().copied().chain(&declarator.attributes);
-        if self.said(attributes, On::Local)?.cleanup.is_some() {
-            return unsupported(item.span, "the attribute `cleanup` of an array whose size is not constant");
-        }
-        let element = pointers.iter().fold(base.ty.clone(), |ty, _| Ty::ptr(ty));
-        let count = self.value(size)?;
-        let count = self.convert(count, &Ty::Int(PTR), size.span)?.expr;
-        let bytes = self.size_of(&element, item.span)?;
-        self.assume("arrays of computed size, and what `alloca` returns, are not used after their block");
-        let r = self.register(PTR, Some(name.node.name.clone()));
-        let here = std::mem::replace(&mut self.here, item.span);
-        self.emit(Instr::AtomicBegin);
-        self.emit(Instr::Alloc(r, Expr::bin(BinOp::Mul, count, Expr::Const(bytes as i64), PTR)));
-        self.emit(Instr::AtomicEnd);
-        self.here = here;
-        self.current.variable_arrays.insert(r);
-        self.bind(name.node.name.clone(), Symbol::Register(r, Ty::ptr(element)));
-        Ok(true)
-    }
-
-    /// Returns whether an expression is the name of a [`Lower::variable_array`].
-    pub(super) fn is_variable_array(&self, e: &Expression) -> bool {
-        let Expression::Identifier(n) = e else { return false };
-        matches!(self.lookup(&n.node.name), Some(Symbol::Register(r, _)) if self.current.variable_arrays.contains(r))
     }
 
     /// Returns the name and type that a declarator declares.
@@ -225,22 +180,12 @@ impl<'a> Lower<'a> {
     fn derived(&mut self, ty: Ty, x: &'a Node<DerivedDeclarator>) -> Result<Ty> {
         Ok(match &x.node {
             DerivedDeclarator::Pointer(qualifiers) => self.pointer(ty, qualifiers, x.span)?,
-            DerivedDeclarator::Array(a) => {
-                let size = match &a.size {
-                    ArraySize::Unknown | ArraySize::VariableUnknown => None,
-                    ArraySize::Expression(e) | ArraySize::StaticExpression(e) => match self.constant(e) {
-                        Ok(n) if n >= 0 => Some(n as u64),
-                        Ok(_) => return wrong(x.span, "the size of an array is negative"),
-                        Err(_) => return unsupported(x.span, "an array whose size is not constant"),
-                    },
-                };
-                Ty::Array(Rc::new(ty), size)
-            }
+            DerivedDeclarator::Array(a) => self.array(ty, &a.size, x.span)?,
             DerivedDeclarator::Function(f) => {
-                let mut parameters = Vec::new();
-                for p in &f.parameters {
-                    parameters.push(self.parameter(p)?);
-                }
+                let outer = std::mem::replace(&mut self.in_prototype, true);
+                let parameters = f.parameters.iter().map(|p| self.parameter(p)).collect::<Result<Vec<_>>>();
+                self.in_prototype = outer;
+                let mut parameters = parameters?;
                 if matches!(&parameters[..], [(None, Ty::Void)]) {
                     parameters.clear();
                 }
@@ -270,7 +215,7 @@ impl<'a> Lower<'a> {
         Ok(pointer)
     }
 
-    fn parameter(&mut self, p: &'a Node<ParameterDeclaration>) -> Result<(Option<String>, Ty)> {
+    pub(super) fn parameter(&mut self, p: &'a Node<ParameterDeclaration>) -> Result<(Option<String>, Ty)> {
         let base = self.specifiers(&p.node.specifiers)?;
         let own = p.node.declarator.iter().flat_map(|d| &d.node.attributes);
         self.said(base.attributes.iter().copied().chain(own), On::Other)?;

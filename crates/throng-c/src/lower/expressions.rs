@@ -28,7 +28,10 @@ impl<'a> Lower<'a> {
         });
         self.dry = dry;
         let ty = ty?;
-        self.types.insert(key, ty.clone());
+        // Sizes that are not constant belong to the function.
+        if !ty.is_variable() {
+            self.types.insert(key, ty.clone());
+        }
         Ok(ty)
     }
 
@@ -83,6 +86,7 @@ impl<'a> Lower<'a> {
                 Some(Symbol::Memory(a, ty)) => Ok(Place::Memory(Expr::Const(a), ty)),
                 Some(Symbol::Local(k, ty)) => Ok(Place::Memory(Expr::Local(k), ty)),
                 Some(Symbol::Register(r, ty)) => Ok(Place::Register(r, ty)),
+                Some(Symbol::Array(r, ty)) => Ok(Place::Memory(Expr::Reg(r), ty)),
                 Some(_) => wrong(span, format!("`{}` is not a variable", n.node.name)),
                 None => wrong(span, format!("`{}` is not declared", n.node.name)),
             },
@@ -196,11 +200,11 @@ impl<'a> Lower<'a> {
             return wrong(span, "this is not an integer");
         }
         let size = match &*t {
-            Ty::Void | Ty::Func(_) => 1,
-            t => self.size_of(t, span)?,
+            Ty::Void | Ty::Func(_) => Expr::Const(1),
+            t => self.bytes_of(t, span)?,
         };
-        let small = index.ty.scalar().is_some_and(|i| i.size < 4) && size < 1 << 15;
-        let bytes = Expr::bin(BinOp::Mul, index.expr, Expr::Const(size as i64), LONG);
+        let small = index.ty.scalar().is_some_and(|i| i.size < 4) && matches!(size, Expr::Const(..=0x7fff));
+        let bytes = Expr::bin(BinOp::Mul, index.expr, size, LONG);
         let moved = Expr::bin(op, base.expr.clone(), bytes, PTR);
         match (fixed(&base.expr), fixed(&moved)) {
             (Some(a), Some(b)) if object_of(a) == object_of(b) => {}
@@ -220,7 +224,7 @@ impl<'a> Lower<'a> {
             Place::BitField(Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
             Place::Memory(a, ty) => match ty.plain() {
-                Ty::Array(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
+                Ty::Array(t, _) | Ty::Variable(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
                 Ty::Func(_) => Ok(Value { expr: a.clone(), ty: Ty::ptr(ty.clone()) }),
                 Ty::Struct(_) => Ok(Value { expr: a.clone(), ty: ty.clone() }),
                 Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
@@ -418,22 +422,22 @@ impl<'a> Lower<'a> {
             },
             Expression::SizeOfTy(t) => {
                 let ty = self.type_name(t)?;
-                let size = self.size_of(&ty, span)?;
+                let size = self.bytes_of(&ty, span)?;
                 Ok(self.size_value(size))
-            }
-            Expression::SizeOfVal(v) if self.is_variable_array(&v.node) => {
-                unsupported(span, "`sizeof` an array whose size is not constant")
             }
             Expression::SizeOfVal(v) => {
                 let ty = self.type_of(v)?;
-                let size = self.size_of(&ty, span)?;
+                if matches!(ty.plain(), Ty::Variable(..)) && has_effects(&v.node) {
+                    return unsupported(span, "`sizeof` of this, whose size is not constant,");
+                }
+                let size = self.bytes_of(&ty, span)?;
                 Ok(self.size_value(size))
             }
             Expression::AlignOfTy(t) => {
                 let (ty, said) = self.aligned_type_name(t)?;
                 self.size_of(&ty, span)?;
                 let own = ty.layout(&self.structs).map_or(1, |l| l.1);
-                Ok(self.size_value(said.unwrap_or(own)))
+                Ok(self.size_value(Expr::Const(said.unwrap_or(own) as i64)))
             }
             // A variable may be declared with another alignment than its type has.
             Expression::AlignOfVal(_) => unsupported(span, "the alignment of an expression"),
@@ -455,7 +459,7 @@ impl<'a> Lower<'a> {
             Expression::OffsetOf(o) => self.offset_of(&o.node, span),
             Expression::VaArg(v) => self.variable_argument(&v.node, span),
             Expression::Statement(s) => self.statement_expression(s),
-            Expression::LabelAddress(_) => unsupported(span, "the address of a label"),
+            Expression::LabelAddress(label) => Ok(self.label_address(&label.node)),
             Expression::TypesCompatible(types) => self.types_compatible(types, span),
             Expression::Unsupported(name) => unsupported(span, format!("`{name}`")),
         }
@@ -519,8 +523,9 @@ impl<'a> Lower<'a> {
     }
 
     /// A value of the type `size_t`.
-    fn size_value(&self, n: u64) -> Value {
-        Value { expr: Expr::Const(n as i64), ty: Ty::Int(self.size_type()) }
+    fn size_value(&self, n: Expr) -> Value {
+        let ty = self.size_type();
+        Value { expr: if ty == PTR { n } else { Expr::cast(n, ty) }, ty: Ty::Int(ty) }
     }
 
     fn offset_of(&mut self, o: &'a OffsetOfExpression, span: Span) -> Result<Value> {
@@ -532,7 +537,7 @@ impl<'a> Lower<'a> {
             };
             offset += self.step_into(&mut ty, name, span)?;
         }
-        Ok(self.size_value(offset))
+        Ok(self.size_value(Expr::Const(offset as i64)))
     }
 
     /// Returns the offset of a member of a structure type, which becomes the type of the member.
@@ -580,9 +585,6 @@ impl<'a> Lower<'a> {
     fn unary(&mut self, u: &'a UnaryOperatorExpression, span: Span) -> Result<Value> {
         let operand = &u.operand;
         match u.operator.node {
-            UnaryOperator::Address if self.is_variable_array(&operand.node) => {
-                unsupported(span, "the address of an array whose size is not constant")
-            }
             UnaryOperator::Address => {
                 if let Expression::Identifier(n) = &operand.node
                     && matches!(self.lookup(&n.node.name), Some(Symbol::Function(_)))
@@ -703,12 +705,15 @@ impl<'a> Lower<'a> {
             BinOp::Sub if pointer(&a) && pointer(&b) => {
                 let Ty::Ptr(t) = a.ty.plain() else { return wrong(span, "this is not a pointer") };
                 let size = match &**t {
-                    Ty::Void | Ty::Func(_) => 1,
-                    t => self.size_of(t, span)?.max(1),
+                    Ty::Void | Ty::Func(_) => Expr::Const(1),
+                    t => match self.bytes_of(t, span)? {
+                        Expr::Const(0) => Expr::Const(1),
+                        bytes => bytes,
+                    },
                 };
                 self.emit(Instr::Pointer(PointerUse::Ordered(a.expr.clone(), b.expr.clone())));
                 let bytes = Expr::bin(BinOp::Sub, a.expr, b.expr, LONG);
-                let n = Expr::bin(BinOp::Div, bytes, Expr::Const(size as i64), LONG);
+                let n = Expr::bin(BinOp::Div, bytes, size, LONG);
                 let difference = self.long();
                 let expr = if difference == LONG { n } else { Expr::cast(n, difference) };
                 return Ok(Value { expr, ty: Ty::Int(difference) });

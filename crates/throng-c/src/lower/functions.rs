@@ -210,6 +210,7 @@ impl<'a> Lower<'a> {
         for (&r, (name, t)) in parameters.iter().zip(&ty.parameters) {
             self.place_parameter(name.as_deref().unwrap_or_default(), r, t, span)?;
         }
+        self.variable_parameters(&definition.node.node.declarator.node)?;
         self.current.result = self.place_of_result(ty, to, span)?;
         Ok(())
     }

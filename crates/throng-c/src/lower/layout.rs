@@ -229,6 +229,7 @@ impl<'a> Lower<'a> {
     pub(super) fn refusal(&self, ty: &Ty) -> Option<String> {
         match ty.plain() {
             Ty::Array(t, _) => self.refusal(t),
+            Ty::Variable(..) => Some("an array whose size is not constant".into()),
             Ty::Struct(s) => self.structs[*s].refused.clone(),
             _ => None,
         }

@@ -417,6 +417,8 @@ impl<'a> Lower<'a> {
             (Ty::Array(a, m), Ty::Array(b, n)) => {
                 (m == n || m.is_none() || n.is_none()) && self.same(a, b, within)
             }
+            (Ty::Variable(a, _), Ty::Variable(b, _) | Ty::Array(b, _)) => self.same(a, b, within),
+            (Ty::Array(a, _), Ty::Variable(b, _)) => self.same(a, b, within),
             (Ty::Func(a), Ty::Func(b)) => self.same_function(a, b, within),
             (Ty::Struct(a), Ty::Struct(b)) => {
                 if a == b || within.contains(&(*a, *b)) {

@@ -20,7 +20,12 @@ impl<'a> Lower<'a> {
 
     fn try_statement(&mut self, s: &'a Node<Statement>) -> Result<()> {
         match &s.node {
-            Statement::Labeled(l) => self.labeled(&l.node, s.span),
+            Statement::Labeled(l) if starts_thread(&l.node) => self.asynchronous(&l.node.statement),
+            Statement::Labeled(l) => {
+                self.labeled(&l.node, s.span)?;
+                self.statement(&l.node.statement);
+                Ok(())
+            }
             Statement::Compound(items) => {
                 self.enter_block();
                 for i in items {
@@ -71,7 +76,7 @@ impl<'a> Lower<'a> {
             }
             Statement::Return(e) => self.return_statement(e.as_deref(), s.span),
             Statement::Asm(a) => self.assembly(&a.node, s.span),
-            Statement::GotoAddress(_) => unsupported(s.span, "a `goto` to a computed label"),
+            Statement::GotoAddress(e) => self.computed_goto(e),
             Statement::Attributed(attributes, inner) => {
                 self.without_effect(attributes)?;
                 self.statement(inner);
@@ -128,15 +133,6 @@ impl<'a> Lower<'a> {
         self.clean_up(0);
         self.emit(Instr::Jump(exit));
         Ok(())
-    }
-
-    /// A compiler barrier has no instruction in it, and sequential consistency needs none.
-    fn assembly(&mut self, a: &'a AsmStatement, span: Span) -> Result<()> {
-        let empty = a.template.node.iter().all(|t| t.trim_matches('"').trim().is_empty());
-        if !empty || !a.outputs.is_empty() || a.goto {
-            return unsupported(span, "inline assembly");
-        }
-        a.inputs.iter().try_for_each(|i| self.value(&i.node.expression).map(|_| ()))
     }
 
     /// Returns whether there is an access to memory after instruction `from`; if not, the atomic
@@ -268,7 +264,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the name by which the labels of a function are told apart.
-    fn label_name(&self, name: &str) -> String {
+    pub(super) fn label_name(&self, name: &str) -> String {
         let blocks = self.current.blocks.iter().rev();
         let local = blocks.flat_map(|b| &b.labels).find(|l| l.0 == name);
         local.map_or(name, |l| &l.1).to_string()
@@ -285,9 +281,6 @@ impl<'a> Lower<'a> {
 
     fn labeled(&mut self, l: &'a LabeledStatement, span: Span) -> Result<()> {
         match &l.label.node {
-            Label::Identifier(n) if n.node.name.starts_with(ASYNC_LABEL) => {
-                return self.asynchronous(&l.statement);
-            }
             Label::Identifier(n) => {
                 let name = &n.node.name;
                 let key = self.label_name(name);
@@ -314,9 +307,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        self.without_effect(&l.attributes)?;
-        self.statement(&l.statement);
-        Ok(())
+        self.without_effect(&l.attributes)
     }
 
     /// A case. One that is not modelled cannot be left out: the program is refused.
@@ -391,6 +382,20 @@ impl<'a> Lower<'a> {
         self.spawn_pointer(&callee.expr, names, &arguments, r, s.span)
     }
 
+    /// Returns the value of the last statement of a block, if it has one: it may be behind labels.
+    fn last_value(&mut self, s: &'a Node<Statement>) -> Option<Result<Value>> {
+        let (mut last, mut labels) = (s, Vec::new());
+        while let Statement::Labeled(l) = &last.node
+            && !starts_thread(&l.node)
+        {
+            labels.push((&l.node, last.span));
+            last = &l.node.statement;
+        }
+        let Statement::Expression(Some(e)) = &last.node else { return None };
+        let marked = labels.into_iter().try_for_each(|(l, span)| self.labeled(l, span));
+        Some(marked.and_then(|()| self.value(e)).map(|v| self.kept(v)))
+    }
+
     /// `({ … })`: the value of its last statement.
     pub(super) fn statement_expression(&mut self, s: &'a Node<Statement>) -> Result<Value> {
         let Statement::Compound(items) = &s.node else {
@@ -400,13 +405,22 @@ impl<'a> Lower<'a> {
         let mut result = Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         for (i, item) in items.iter().enumerate() {
             match &item.node {
-                BlockItem::Statement(Node { node: Statement::Expression(Some(e)), .. })
-                    if i + 1 == items.len() =>
-                {
-                    result = self.value(e).map(|v| self.kept(v));
-                }
+                BlockItem::Statement(s) if i + 1 == items.len() => match self.last_value(s) {
+                    Some(value) => result = value,
+                    None => self.item(item),
+                },
                 _ => self.item(item),
             }
+        }
+        if let (Ok(v), Some(block)) = (&mut result, self.current.blocks.last())
+            && v.ty.scalar().is_none()
+            && v.ty != Ty::Void
+            && !block.cleanups.is_empty()
+        {
+            // It may be in what is cleaned up.
+            let to = self.space("(value)", &v.ty, s.span)?;
+            self.copy(&to, &v.expr, &v.ty, s.span)?;
+            v.expr = to;
         }
         match &result {
             // The value may be a structure among its variables, which therefore end with the block
@@ -424,4 +438,9 @@ impl<'a> Lower<'a> {
         }
         result
     }
+}
+
+/// Returns whether a label says that the statement is executed by a new thread.
+fn starts_thread(l: &LabeledStatement) -> bool {
+    matches!(&l.label.node, Label::Identifier(n) if n.node.name.starts_with(ASYNC_LABEL))
 }

@@ -38,6 +38,8 @@ int __throng_set_specific(unsigned key, void *value);
 void *__throng_get_specific(unsigned key);
 unsigned long __throng_self(void);
 void *__throng_malloc(int site, unsigned long size);
+unsigned long __throng_array(int site, unsigned long size);
+void __throng_leave_array(void *site);
 int __throng_lock(int site, const volatile void *lock, int waits, int known);
 int __throng_unlock(int site, const volatile void *lock, int known);
 void __throng_call(int site);

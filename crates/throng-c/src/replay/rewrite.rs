@@ -379,19 +379,29 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// An array whose size is not constant is allocated, as in the program that was checked.
+    /// An array whose size is not constant takes a turn where it is allocated, and one where its
+    /// block is left: there, a variable beside it is cleaned up.
     fn variable_array(&mut self, i: &Node<InitDeclarator>, edits: &mut Edits) {
         let (declarator, (site, _, _, allocates)) = (&i.node.declarator, self.kinds(i.span));
-        let (Some(name), Some((last, pointers))) =
-            (name_of(&declarator.node), declarator.node.derived.split_last())
-        else {
+        if !allocates {
             return;
-        };
-        let DerivedDeclarator::Array(array) = &last.node else { return };
-        if let (ArraySize::Expression(size), true) = (&array.size, allocates) {
-            let (stars, size) = ("*".repeat(pointers.len() + 1), self.value(size));
-            let with = format!("{stars}{name} = __throng_malloc({site}, ({size}) * sizeof *{name})");
-            edits.push((declarator.span.start, declarator.span.end, with));
+        }
+        let size = declarator.node.derived.iter().find_map(|d| match &d.node {
+            DerivedDeclarator::Array(ArrayDeclarator { size: ArraySize::Expression(e), .. }) => Some(e),
+            _ => None,
+        });
+        let beside = format!("*{} __attribute__((cleanup(__throng_leave_array)))", self.name());
+        let (start, end) = (declarator.span.start, declarator.span.end);
+        match size {
+            Some(size) => {
+                let counted = format!("__throng_array({site}, {})", self.value(size));
+                edits.push((size.span.start, size.span.end, counted));
+                edits.push((end, end, format!(", {beside} = (void *){site}L")));
+            }
+            // Its type has the size.
+            None => {
+                edits.push((start, start, format!("{beside} = (void *)__throng_array({site}, {site}), ")))
+            }
         }
     }
 

@@ -290,6 +290,12 @@ void *__throng_malloc(int site, unsigned long size) {
   __throng_take(site, __THRONG_ANY);
   return __throng_calloc(1, size);
 }
+/* An array whose size is not constant is allocated, and its block left: a variable has the site. */
+unsigned long __throng_array(int site, unsigned long size) {
+  __throng_take(site, __THRONG_ANY);
+  return size;
+}
+void __throng_leave_array(void *site) { __throng_take((int)*(long *)site, __THRONG_ANY); }
 /* Memory is given back only where that is to be seen: else a later call could not get another address. */
 void __throng_give_back(int site, void *p) {
   __throng_take(site, __THRONG_ANY);

@@ -649,7 +649,7 @@ pub const ROWS: &[Row] = &[
         "assembly that is empty",
         "long test(void) { int x = 1; asm volatile(\"\" ::: \"memory\"); __asm__(\"\" : : \"r\"(x++)); return x; }",
     ),
-    Refused("labels as values", "long test(void) { void *p = &&L; goto *p; L: return 1; }", "label"),
+    Read("labels as values", "long test(void) { void *p = &&L; goto *p; return 2; L: return 1; }"),
     Read(
         "local labels",
         "long test(void) { int n = 0; for (int i = 0; i < 2; i++) { __label__ L, M; goto L; M: n += 10; goto N; L: n++; goto M; } N: { __label__ N; goto N; n = 5; N: ; } L: if (n == 11) { n++; goto L; } return n; }",
@@ -706,10 +706,85 @@ pub const ROWS: &[Row] = &[
         "a quote in an attribute",
         "static int g __attribute__((deprecated(\"5\\\" disk\"))) = 1; static int h __attribute__((deprecated(\"6\\\" disk\"))) = 7; long test(void) { return g * 10 + h; }",
     ),
-    Refused(
+    Read(
+        "arrays of computed size in several dimensions",
+        "long test(void) { int n = 3, m = 4, v = 0; int a[n][m], b[2][n]; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = i * j; b[1][2] = 5; n = m = 9; for (int i = 0; i < 3; i++) v += a[i][3]; int (*p)[4] = &a[1]; return v + sizeof a * 100 + sizeof a[0] * 10000 + (*p)[2] + b[1][2] + sizeof b; }",
+    ),
+    Read(
+        "parameters of computed size",
+        "static int sum(int n, int m, int a[n][m]) { int s = 0; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) s += a[i][j]; return s + sizeof a[0] * 100 + sizeof *a; } static int last(int, int[*]); static int last(int n, int a[n]) { return a[n - 1]; } long test(void) { int a[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } }; return sum(2, 3, a) + last(3, a[1]) * 10; }",
+    ),
+    Read(
+        "effects in the size of a parameter",
+        "static int f(int i, int a[i++]) { return i; } long test(void) { int a[10]; return f(10, a); }",
+    ),
+    Read(
+        "pointers to arrays of computed size",
+        "long test(void) { int n = 3, a[12]; for (int i = 0; i < 12; i++) a[i] = i; int (*p)[n] = (int (*)[n])a, (*q)[n] = p + 2; q++; return (*q)[1] + (q - p) * 100 + (p[1][2]) * 1000 + sizeof *p * 10000; }",
+    ),
+    Read(
+        "types of computed size",
+        "long test(void) { int n = 5; typedef short T[n]; n = 7; T t, *p = &t; t[4] = 3; return sizeof t + sizeof(T) * 100 + (*p)[4] + sizeof(int[n]) * 10000 + sizeof(__typeof__(t)); }",
+    ),
+    Read(
+        "arrays of computed size in loops",
+        "long test(void) { int v = 0; for (int k = 1; k < 400; k++) { char c[k], d[k + 1]; c[k - 1] = 1; d[k] = 2; if (k % 3 == 0) continue; v += c[k - 1] + d[k]; if (k == 390) break; } return v; }",
+    ),
+    Read(
+        "arrays of computed size and goto",
+        "long test(void) { int k = 0, v = 0; again: ; int d[100 + k]; d[99 + k] = 5; v += d[99 + k]; if (++k < 500) goto again; { int e[k]; e[0] = 3; if (v) goto out; } v = 0; out: return v; }",
+    ),
+    Read(
+        "text of computed size",
+        "static int length(const char *s) { int n = 0; while (s[n]) n++; return n; } static int copy(const char *s) { char t[length(s) + 1]; for (int i = 0; (t[i] = s[i]); i++) ; return length(t) + sizeof t * 10; } long test(void) { return copy(\"abcd\") + copy(\"\") * 1000; }",
+    ),
+    Read(
+        "addresses of labels",
+        "static int run(const char *code) { static void *const to[] = { &&add, &&twice, &&end }; int v = 1; goto *to[*code - 'a']; add: v += 3; goto *to[*++code - 'a']; twice: v *= 2; goto *to[*++code - 'a']; end: return v; } long test(void) { return run(\"aabbac\") + run(\"c\") * 100; }",
+    ),
+    Read(
+        "distances of labels",
+        "static int f(int i) { static const int to[] = { &&a - &&a, &&b - &&a, &&c - &&a }; goto *(&&a + to[i]); a: return 5; b: return 6; c: return 7; } long test(void) { return f(0) + f(1) * 10 + f(2) * 100; }",
+    ),
+    Read(
+        "a computed goto that leaves and enters blocks",
+        "long test(void) { int v = 0, n = 0; void *p = &&first; { int x[2] = { 1, 2 }; if (v) { first: ; int y = 5; v += y; p = &&second; } x[1] = 3; v += x[1]; if (n++ < 3) goto *p; } second: v += 100; if (n < 6) goto *(n++ ? &&second : p); return v; }",
+    ),
+    Read(
+        "local labels whose addresses are taken",
+        "static int twice(int v) { int r = 0; for (int i = 0; i < 2; i++) r += ({ __label__ out; void *p = &&out; int x = v + i; if (x > 3) goto *p; x *= 10; out: x; }); return r; } long test(void) { return twice(2) + twice(3) * 1000 + twice(7) * 100000; }",
+    ),
+    Read(
+        "assembly without instructions",
+        "long test(void) { int x = 3, y = 4, z; long l = 5; __asm__ volatile(\"\" : : : \"memory\"); __asm__(\"\" : \"+r\"(x)); __asm__(\"\" : \"=r\"(z) : \"0\"(y + 1)); __asm__ volatile(\"\" : : \"m\"(l), \"r\"(&l) : \"memory\"); __asm__(\"\" : [out] \"=r\"(y) : [in] \"[out]\"(x)); __asm__ volatile(\"nop\\n\\tnop\"); return x + y * 10 + z * 100; }",
+    ),
+    Read(
+        "Duff's device",
+        "static void copy(char *to, const char *from, int n) { int k = (n + 3) / 4; switch (n % 4) { case 0: do { *to++ = *from++; case 3: *to++ = *from++; case 2: *to++ = *from++; case 1: *to++ = *from++; } while (--k > 0); } } long test(void) { char t[12] = { 0 }; copy(t, \"abcdefghij\", 10); return t[9] + t[0] * 1000 + t[10]; }",
+    ),
+    Read(
+        "cases in ranges and in odd places",
+        "static int f(int x) { int v = 0; switch (x) { int y; case -3 ... 2: v++; break; if (0) { default: v = 9; } else { case 7: v += 5; } case 8 ... 9: y = 3; v += y; while (v < 100) { case 20: v += 50; if (v > 60) break; } } return v; } long test(void) { return f(-3) + f(7) * 10 + f(8) * 1000 + f(20) * 100000 + f(50); }",
+    ),
+    Read(
+        "statement expressions of structures",
+        "struct s { int a, b[3]; }; static struct s make(int v) { return ({ struct s t = { v, { 1, 2, v } }; t.a++; t; }); } long test(void) { int n = 2; struct s x = ({ int k[n]; k[1] = 4; make(k[1]); }); return ({ make(7); }).b[2] + x.a * 10 + ({ struct s y[n]; y[1] = x; y[1]; }).b[2] * 100; }",
+    ),
+    Read(
+        "jumps out of statement expressions",
+        "long test(void) { int v = 0; for (int i = 0; i < 5; i++) { v += ({ if (i == 1) continue; if (i == 4) break; i; }) * 10; } v += ({ if (v > 3) goto out; 1; }); v = 0; out: return v + ({ return v + 7; 1; }); }",
+    ),
+    Read(
+        "literals in loops",
+        "struct p { int x, *n; }; long test(void) { int v = 0; for (int i = 0; i < 3; i++) { struct p *p = &(struct p){ i, &(int){ i * 2 } }; v = v * 10 + p->x + *p->n; p->x = 9; int *a = (int[]){ i, [3] = 7 }; v += a[3] + a[2]; a[2] = 5; } return v; }",
+    ),
+    Read(
+        "accesses of other sizes",
+        "union u { long l; char c[8]; short s[4]; void *p; }; long test(void) { union u u; u.l = 0x0102030405060708; u.c[3] = 9; long l = 0x1122334455667788; unsigned char *b = (unsigned char *)&l; b[0] = 1; *(short *)(b + 2) = 5; int x = 3; union u v = { .p = &x }, w; for (int i = 0; i < 8; i++) w.c[i] = v.c[i]; *(int *)w.p = 8; return u.s[1] + (l & 0xffffffff) + b[7] + x; }",
+    ),
+    Read(
         "the type of an array of computed size",
         "long test(void) { int n = 3; int a[n]; a[0] = 0; return sizeof(__typeof__(a)); }",
-        "typeof",
     ),
     Read(
         "sizes of floating-point constants",
