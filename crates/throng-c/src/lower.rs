@@ -10,7 +10,7 @@ use crate::syntax::visit;
 use crate::constructs::On;
 use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES};
 use crate::preprocess::Prepared;
-use crate::types::{Func, Struct, Ty};
+use crate::types::{Bits, Func, Struct, Ty};
 use attributes::Said;
 use functions::Role;
 use throng_goto::program::{
@@ -23,6 +23,7 @@ use throng_model::assumption::Assumption;
 mod assembly;
 mod atomics;
 mod attributes;
+mod bits;
 mod blocks;
 mod builtins;
 mod bytes;
@@ -125,6 +126,18 @@ enum Place {
     Register(Reg, Ty),
     Memory(Expr, Ty),
     BitField(Ty),
+    /// A bit-field of the structure at an address, and its declared type.
+    Bits(Expr, Int, Rc<Bits>),
+}
+
+impl Place {
+    /// Returns its type.
+    fn ty(&self) -> Ty {
+        match self {
+            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
+            Place::Bits(_, of, bits) => bits::value_type(*of, bits),
+        }
+    }
 }
 
 #[derive(Clone)]

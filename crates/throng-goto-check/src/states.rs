@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use throng_check::certify::Fault;
 use throng_check::rules::{Flaw, check_each};
 use throng_goto::program::{Point, Program, Violation};
-use throng_goto::step::{COPIED, Memory, OPEN, Slot, Thread, Touch, initial_memory};
+use throng_goto::step::{Memory, OPEN, Slot, Thread, Touch, initial_memory, is_byte};
 use throng_goto::{Concrete, Query};
 use throng_model::assumption::Assumption;
 use throng_model::limits::{Limits, Ticker};
@@ -326,7 +326,7 @@ fn changed(mut bytes: Vec<u16>, changes: &Changes) -> Option<Vec<u16>> {
 }
 
 fn are_bytes(bytes: &[u16]) -> bool {
-    bytes.iter().all(|&b| b <= COPIED)
+    bytes.iter().all(|&b| is_byte(b))
 }
 
 /// What a document shows.

@@ -665,12 +665,20 @@ pub struct Template {
     /// Instructions [`Instr::Load`], sorted, of which the value goes to the store behind them and
     /// nowhere else: they copy a part of an object, which may have no value.
     pub copies: Vec<usize>,
+    /// Instructions [`Instr::Load`] and [`Instr::Store`] that access a bit-field with the bytes
+    /// around it, sorted, and the bits that belong to it: others need not have a value, and keep it.
+    pub bits: Vec<(usize, i64)>,
 }
 
 impl Template {
     /// Why a run through an instruction may not be one of the program.
     pub fn doubt(&self, pc: usize) -> Option<&Doubt> {
         self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
+    }
+
+    /// Returns the bits that matter where an instruction accesses a bit-field.
+    pub fn field(&self, pc: usize) -> Option<i64> {
+        self.bits.binary_search_by_key(&pc, |b| b.0).ok().map(|n| self.bits[n].1)
     }
 
     /// Returns the number of bytes of private memory that each call takes.
@@ -809,6 +817,9 @@ pub struct Program {
     pub recursive_locks: bool,
     /// The passages that copy a structure part by part, and its parts: offset and size.
     pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
+    /// The passages that name a bit-field, and the numbers that have it: offset from the start of
+    /// its structure, size, and whether no other bits are in it.
+    pub fields: HashMap<(usize, usize), Vec<(u32, u8, bool)>>,
 }
 
 impl Program {

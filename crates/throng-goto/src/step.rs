@@ -1,6 +1,7 @@
 //! What the goto program does: memory, values, and one step of one thread. The only definition; the
 //! interpreter and the concrete model both call [`step`].
 
+mod bits;
 mod calls;
 mod copies;
 mod memory;
@@ -15,13 +16,14 @@ use crate::program::{
     address, is_private, object_of,
 };
 
+pub use bits::is_byte;
 pub use calls::MOST_CALLS;
 
 /// A byte that was never written: its value is open until it is read.
 pub const OPEN: u16 = 256;
 
 /// A byte of a local variable whose lifetime has ended.
-pub const DEAD: u16 = 257;
+pub const DEAD: u16 = 260;
 
 /// A copy of a byte that was never written.
 pub const COPIED: u16 = 258;
@@ -746,6 +748,9 @@ impl<'a> Stepper<'a> {
     fn load(&mut self, run: &mut Run, r: Reg, address: &Expr, at: Int) -> Result<bool, Stop> {
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_) | Expr::Local(_));
+        if let Some(mask) = self.template(run).field(run.pc) {
+            return self.load_bits(run, r, (a, named), at, mask);
+        }
         let bytes = self.bytes(run, a, at.size, named)?.to_vec();
         if self.cuts_open_nan(run, a, at.size) {
             return Err(Stop::Value(Undefined::NotANumber));
@@ -754,7 +759,7 @@ impl<'a> Stepper<'a> {
         let open = bytes.iter().any(|&b| b >= OPEN);
         let number = at.size < 8 || at.signed;
         if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-            self.missing("an address is used as a number, and only one value of it was tried");
+            self.missing(memory::NUMBER);
         }
         if open && !self.is_read_later(run, r) {
             run.registers[r as usize] = None;
@@ -781,8 +786,9 @@ impl<'a> Stepper<'a> {
             let mut next = run.clone();
             // What is known of it stays.
             let v = at.wrap(bytes.iter().enumerate().fold(0i64, |all, (k, &b)| {
-                let byte = if b < OPEN { i64::from(b) } else { v >> (8 * k) & 255 };
-                all | byte << (8 * k)
+                let (known, open) = bits::parts(b);
+                let byte = known | (v >> (8 * k)) as u8 & open;
+                all | i64::from(byte) << (8 * k)
             }));
             self.write(&mut next, a, v, at, named)?;
             next.registers[r as usize] = Some(v);
@@ -795,6 +801,9 @@ impl<'a> Stepper<'a> {
     }
 
     fn store(&mut self, run: &mut Run, address: &Expr, e: &Expr, at: Int) -> Result<(), Stop> {
+        if let Some(mask) = self.template(run).field(run.pc) {
+            return self.store_bits(run, address, e, at, mask);
+        }
         if self.store_unwritten(run, address, e, at)? {
             return Ok(());
         }

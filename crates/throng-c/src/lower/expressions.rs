@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use crate::syntax::ast::*;
 
+use super::bits::{common_type, in_type};
 use super::literals::{character, string_bytes};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
-use crate::types::{Ty, common, promote};
+use crate::types::{Bits, Ty, common, promote};
 use throng_goto::program::{
     Access, BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, PointerUse, address, object_of,
 };
@@ -23,7 +24,7 @@ impl<'a> Lower<'a> {
         }
         let dry = std::mem::replace(&mut self.dry, true);
         let ty = self.place_or_value(e).map(|r| match r {
-            Ok(Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t)) => t,
+            Ok(place) => place.ty(),
             Err(v) => v.ty,
         });
         self.dry = dry;
@@ -166,8 +167,10 @@ impl<'a> Lower<'a> {
         let Some((offset, ty, bits)) = self.member(*s, name) else {
             return wrong(m.identifier.span, format!("there is no member `{name}`"));
         };
-        if bits {
-            return Ok(Place::BitField(ty));
+        if let (Some(bits), Ty::Int(of)) = (bits, ty.plain()) {
+            self.list_field(span, offset, &bits);
+            let base = Expr::bin(BinOp::Add, base, Expr::Const(offset as i64), PTR);
+            return Ok(Place::Bits(base, *of, bits));
         }
         let whole = Ty::Struct(*s);
         if self.structs[*s].union && whole.has_pointers(&self.structs) && !ty.has_pointers(&self.structs) {
@@ -183,9 +186,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn member(&self, s: usize, name: &str) -> Option<(u64, Ty, bool)> {
+    pub(super) fn member(&self, s: usize, name: &str) -> Option<(u64, Ty, Option<Rc<Bits>>)> {
         self.structs[s].fields.iter().find_map(|f| match &f.name {
-            Some(n) => (n == name).then(|| (f.offset, f.ty.clone(), f.bits)),
+            Some(n) => (n == name).then(|| (f.offset, f.ty.clone(), f.bits.clone())),
             None => match f.ty.plain() {
                 Ty::Struct(inner) => self.member(*inner, name).map(|(o, t, b)| (o + f.offset, t, b)),
                 _ => None,
@@ -223,6 +226,10 @@ impl<'a> Lower<'a> {
             Place::Register(r, ty) => Ok(Value { expr: Expr::Reg(*r), ty: unatomic(ty.clone()) }),
             Place::BitField(Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
+            Place::Bits(base, of, bits) => match self.constants {
+                Some(_) => wrong(span, "this is not a constant"),
+                None => Ok(self.read_bits(base, *of, bits)),
+            },
             Place::Memory(a, ty) => match ty.plain() {
                 Ty::Array(t, _) | Ty::Variable(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
                 Ty::Func(_) => Ok(Value { expr: a.clone(), ty: Ty::ptr(ty.clone()) }),
@@ -255,6 +262,7 @@ impl<'a> Lower<'a> {
         match place {
             Place::BitField(Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
+            Place::Bits(base, of, bits) => self.write_bits(base, *of, bits, v, span).map(|_| ()),
             Place::Register(r, ty) => {
                 let v = self.convert(v, ty, span)?;
                 self.emit(Instr::Let(*r, v.expr));
@@ -331,7 +339,9 @@ impl<'a> Lower<'a> {
             self.emit(Instr::Pointer(PointerUse::Number(v.expr.clone())));
         }
         let expr = if from == to { v.expr } else { Expr::cast(v.expr, to) };
-        Ok(Value { expr, ty: unatomic(ty.clone()) })
+        let narrower = matches!(ty, Ty::Narrow(..)) && v.ty != *ty;
+        let v = Value { expr, ty: unatomic(ty.clone()) };
+        Ok(if narrower { in_type(v) } else { v })
     }
 
     /// Returns whether a value is not 0, as 0 or 1.
@@ -595,7 +605,8 @@ impl<'a> Lower<'a> {
                     Place::Memory(a, ty) => Ok(Value { expr: a, ty: Ty::ptr(ty) }),
                     Place::Register(_, ty) if self.dry => Ok(Value { expr: Expr::Const(0), ty: Ty::ptr(ty) }),
                     Place::Register(..) => unsupported(span, "the address of this"),
-                    Place::BitField(_) => unsupported(span, "the address of a bit-field"),
+                    Place::BitField(_) => unsupported(span, "the address of this"),
+                    Place::Bits(..) => wrong(span, "the address of a bit-field is taken"),
                 }
             }
             UnaryOperator::Indirection => {
@@ -619,14 +630,14 @@ impl<'a> Lower<'a> {
                 }
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
-                Ok(Value { expr: Expr::bin(BinOp::Sub, Expr::Const(0), v.expr, at), ty: v.ty })
+                Ok(in_type(Value { expr: Expr::bin(BinOp::Sub, Expr::Const(0), v.expr, at), ty: v.ty }))
             }
             UnaryOperator::Complement => {
                 let v = self.value(operand)?;
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
                 let ones = Expr::Const(at.wrap(-1));
-                Ok(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty })
+                Ok(in_type(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty }))
             }
             UnaryOperator::Real => unsupported(span, "`__real__`"),
             UnaryOperator::Imaginary => unsupported(span, "`__imag__`"),
@@ -652,9 +663,7 @@ impl<'a> Lower<'a> {
 
     /// `place op= v`: the values before and after.
     fn update(&mut self, place: &Place, v: Value, op: BinOp, span: Span) -> Result<(Value, Value)> {
-        let ty = match place {
-            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
-        };
+        let ty = place.ty();
         let atomic = ty.is_atomic() && matches!(place, Place::Memory(..));
         if atomic {
             self.emit(Instr::AtomicBegin);
@@ -663,6 +672,10 @@ impl<'a> Lower<'a> {
         // A register may be written before the old value is used.
         let old = self.kept(read);
         let new = self.arithmetic(op, old.clone(), v, span)?;
+        if let Place::Bits(base, of, bits) = place {
+            let new = self.write_bits(base, *of, bits, new, span)?;
+            return Ok((old, new));
+        }
         let new = self.convert(new, &ty, span)?;
         let new = self.kept(new);
         self.assign(place, new.clone(), span)?;
@@ -692,7 +705,7 @@ impl<'a> Lower<'a> {
                 self.convert(v, &to, span)
             }
             Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
-            Ty::Ptr(_) => Ok(v),
+            Ty::Ptr(_) | Ty::Narrow(..) => Ok(v),
             _ => wrong(span, "this is not a number"),
         }
     }
@@ -741,11 +754,15 @@ impl<'a> Lower<'a> {
             }
         }
         let shift = matches!(op, BinOp::Shl | BinOp::Shr);
-        let at = if shift { promote(x) } else { common(x, y) };
-        let a = self.convert(a, &Ty::Int(at), span)?;
-        let b = if shift { b } else { self.convert(b, &Ty::Int(at), span)? };
+        let ty = match shift {
+            true => promoted_type(&a.ty, x),
+            false => common_type(&a.ty, &b.ty).unwrap_or(Ty::Int(common(x, y))),
+        };
+        let at = ty.scalar().unwrap_or(INT);
+        let a = self.convert(a, &ty, span)?;
+        let b = if shift { b } else { self.convert(b, &ty, span)? };
         let expr = Expr::bin(op, a.expr, b.expr, at);
-        Ok(Value { expr, ty: if op.compares() { Ty::int() } else { Ty::Int(at) } })
+        Ok(in_type(Value { expr, ty: if op.compares() { Ty::int() } else { ty } }))
     }
 
     fn binary(
@@ -785,10 +802,11 @@ impl<'a> Lower<'a> {
     fn assignment(&mut self, b: &'a BinaryOperatorExpression, span: Span) -> Result<Value> {
         let place = self.place(&b.lhs)?;
         let v = self.value(&b.rhs)?;
-        let ty = match &place {
-            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
-        };
+        let ty = place.ty();
         self.here = span;
+        if let Place::Bits(base, of, bits) = &place {
+            return self.write_bits(base, *of, bits, v, span);
+        }
         if ty.scalar().is_none() {
             self.assign(&place, v.clone(), span)?;
             return Ok(v);
@@ -1032,9 +1050,19 @@ fn is_keywords(t: &Node<TypeName>) -> bool {
     })
 }
 
+/// Returns the type of a number after the integer promotions.
+fn promoted_type(ty: &Ty, i: Int) -> Ty {
+    match ty.plain() {
+        Ty::Narrow(..) => ty.plain().clone(),
+        _ => Ty::Int(promote(i)),
+    }
+}
+
 fn choice_type(a: &Ty, b: &Ty) -> Ty {
     match (a, b) {
-        (Ty::Int(x), Ty::Int(y)) => Ty::Int(common(*x, *y)),
+        (Ty::Int(_) | Ty::Narrow(..), Ty::Int(_) | Ty::Narrow(..)) => {
+            common_type(a, b).unwrap_or_else(|| a.clone())
+        }
         (Ty::Ptr(_), Ty::Ptr(y)) if **y == Ty::Void => b.clone(),
         (Ty::Float(x), Ty::Float(y)) => Ty::Float(*x.max(y)),
         (Ty::Float(_), Ty::Int(_)) => a.clone(),

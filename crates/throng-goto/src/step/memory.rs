@@ -313,7 +313,7 @@ impl Stepper<'_> {
                 return Err(Stop::Undefined(why.into()));
             }
             PointerUse::Number(_) if objects[0] != 0 => {
-                self.missing("an address is used as a number, and only one value of it was tried");
+                self.missing(NUMBER);
             }
             _ => {}
         }
@@ -323,6 +323,9 @@ impl Stepper<'_> {
 
 /// Why a local variable whose place is used again is not certain to be all that there is to it.
 pub(super) const STALE: &str = "another thread may still have a pointer to an earlier local variable";
+
+/// Why an address that becomes a number is not all that there is to it.
+pub(super) const NUMBER: &str = "an address is used as a number, and only one value of it was tried";
 
 /// Where bytes are an address with a property.
 fn pointers(bytes: &[u16], is: impl Fn(i64) -> bool) -> Vec<usize> {

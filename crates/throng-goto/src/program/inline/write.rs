@@ -140,6 +140,9 @@ impl Writer<'_, '_> {
             if t.copies.binary_search(&pc).is_ok() {
                 self.out.copies.push(self.out.code.len());
             }
+            if let Some(mask) = t.field(pc) {
+                self.out.bits.push((self.out.code.len(), mask));
+            }
             self.instruction(copy, pc);
         }
         let end = self.out.code.len();
