@@ -20,6 +20,7 @@ use throng_goto::program::{
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
 
+mod alignment;
 mod assembly;
 mod atomics;
 mod attributes;
@@ -29,6 +30,7 @@ mod builtins;
 mod bytes;
 mod calls;
 mod cleanup;
+mod compiler;
 mod conditions;
 mod copies;
 mod counters;
@@ -45,6 +47,7 @@ mod library;
 mod linkage;
 mod literals;
 mod locks;
+mod numbers;
 mod startup;
 mod statements;
 mod threads;
@@ -233,6 +236,8 @@ pub struct Lower<'a> {
     statics: HashMap<(usize, usize), (i64, Ty)>,
     strings: HashMap<Vec<u8>, i64>,
     types: HashMap<(usize, usize), Ty>,
+    /// How variables and functions of a name are aligned: at least so, and so in place of their type.
+    alignments: HashMap<String, BTreeSet<(Option<u64>, Option<u64>)>>,
     /// Only types are asked for.
     dry: bool,
     /// For each function, its labels whose addresses are taken.
@@ -285,6 +290,7 @@ pub fn lower(
         statics: HashMap::new(),
         strings: HashMap::new(),
         types: HashMap::new(),
+        alignments: HashMap::new(),
         dry: false,
         label_addresses: HashMap::new(),
         in_prototype: false,
@@ -439,6 +445,9 @@ impl<'a> Lower<'a> {
         }
         self.declare_function(&name, &ty, f.node.declarator.span)?;
         self.function_attributes(&name, &said, f.node.declarator.span)?;
+        if said.aligned.is_some() {
+            self.note_alignment(&name, &Base::default(), said.aligned, false);
+        }
         let link = self.linked(&name);
         self.function_number(&link);
         let unit = self.linkage.unit;
@@ -567,6 +576,9 @@ impl<'a> Lower<'a> {
         let attributes = base.attributes.iter().copied().chain(&declarator.node.attributes);
         let said = self.said(attributes, on)?;
         self.check_label(&name, declarator)?;
+        if on != On::Type {
+            self.note_alignment(&name, base, said.aligned, declarator.node.derived.is_empty());
+        }
         let mut ty = self.in_mode(ty, said.mode, span)?;
         match on {
             On::Type => return self.declare_type(name, ty, base, item, &said),
@@ -592,12 +604,14 @@ impl<'a> Lower<'a> {
         }
         if self.scopes.is_empty() || base.class == Some(StorageClassSpecifier::Extern) {
             self.check_weak(&name, base, item, &said)?;
-            self.linked_variable(base, &name, &ty, item)
+            self.linked_variable(base, &name, &ty, item)?;
         } else if base.class == Some(StorageClassSpecifier::Static) {
-            self.static_local(base, name, ty, item, declared)
+            self.static_local(base, name.clone(), ty, item, declared)?;
         } else {
-            self.local_variable(name, ty, item, said.cleanup)
+            self.local_variable(name.clone(), ty, item, said.cleanup)?;
         }
+        self.align_variable(&name);
+        Ok(())
     }
 
     fn declare_type(
@@ -663,7 +677,7 @@ impl<'a> Lower<'a> {
 
     /// A new private variable with a place in private memory.
     fn private(&mut self, name: &str, at: u64, size: u64) -> i64 {
-        let local = Private { name: name.to_string(), base: at as u32, size: size as u32 };
+        let local = Private { name: name.to_string(), base: at as u32, size: size as u32, align: 1 };
         self.program.locals.push(local);
         address(PRIVATE + self.program.locals.len() as i64 - 1, 0)
     }
@@ -676,6 +690,7 @@ impl<'a> Lower<'a> {
             name,
             init,
             base: 0,
+            align: ty.layout(&self.structs).map_or(1, |l| l.1) as u32,
             parts,
             visible: true,
             global: false,

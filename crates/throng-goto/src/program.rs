@@ -113,6 +113,26 @@ pub fn is_private(a: i64) -> bool {
     (PRIVATE..2 * PRIVATE).contains(&object_of(a))
 }
 
+/// Returns whether a number may be an address.
+fn is_an_address(v: i64) -> bool {
+    (1..2 * PRIVATE).contains(&object_of(v))
+}
+
+/// Returns whether the result of an operation on two numbers, which may be addresses, does not depend
+/// on which numbers addresses are.
+fn is_known(op: BinOp, x: i64, y: i64) -> bool {
+    match (is_an_address(x), is_an_address(y)) {
+        (false, false) => true,
+        (true, true) => match op {
+            BinOp::Eq | BinOp::Ne => true,
+            BinOp::Sub | BinOp::Lt | BinOp::Le => object_of(x) == object_of(y),
+            _ => false,
+        },
+        (true, false) => matches!(op, BinOp::Add | BinOp::Sub) || op.compares() && y == 0,
+        (false, true) => op == BinOp::Add || op.compares() && x == 0,
+    }
+}
+
 /// Operators on two values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
@@ -268,7 +288,7 @@ impl Expr {
         match (&a, &b) {
             (Expr::Const(x), Expr::Const(y)) => {
                 let overflows = op != BinOp::Shl && op.overflows(*x, *y, at);
-                let exact = !overflows && !is_open_nan(*x) && !is_open_nan(*y);
+                let exact = !overflows && !is_open_nan(*x) && !is_open_nan(*y) && is_known(op, *x, *y);
                 if let Some(v) = op.apply(*x, *y, at).filter(|_| exact) {
                     return Expr::Const(v);
                 }
@@ -282,7 +302,7 @@ impl Expr {
     /// A conversion, computed at once where that is possible.
     pub fn cast(e: Expr, to: Int) -> Expr {
         match e {
-            Expr::Const(v) => Expr::Const(to.wrap(v)),
+            Expr::Const(v) if to.size == 8 || to.truth || !is_an_address(v) => Expr::Const(to.wrap(v)),
             Expr::Bin(op, ..) if op.compares() => e,
             Expr::Float(op, ..) if op.compares() => e,
             e => Expr::Cast(Box::new(e), to),
@@ -721,6 +741,8 @@ pub struct Object {
     pub init: Vec<u16>,
     /// The first byte's place in shared memory.
     pub base: usize,
+    /// Its address is a multiple of this power of two; 0 if nothing is known of it.
+    pub align: u32,
     /// The type to show it with: (offset, type, suffix of the name).
     pub parts: Vec<(u32, Int, String)>,
     /// Whether accesses to it can be seen by other threads.
@@ -752,6 +774,8 @@ pub struct Private {
     pub base: u32,
     /// Size in bytes.
     pub size: u32,
+    /// Its address is a multiple of this power of two.
+    pub align: u32,
 }
 
 /// Where threads start.
@@ -785,6 +809,8 @@ pub struct Program {
     pub scoped: Vec<i64>,
     /// Where addresses of objects may be that cease to exist.
     pub holders: Holders,
+    /// Whether addresses become numbers.
+    pub numbers: bool,
     /// Names of functions, by number, for function pointers.
     pub functions: Vec<String>,
     /// Where instructions come from.
@@ -811,6 +837,8 @@ pub struct Program {
     pub asserts: bool,
     /// Whether an atomic operation, or a fence, has a weaker order than `seq_cst`.
     pub weak_orders: bool,
+    /// Whether something else than `malloc` allocates, so that alignments are not known.
+    pub unaligned: bool,
     /// Whether there are condition variables.
     pub waits: bool,
     /// Whether mutexes may be recursive or check for errors, so that they know their owner.
@@ -899,6 +927,8 @@ impl Program {
         self.concurrent =
             matches!(self.start, Start::Any(_)) || self.templates.iter().any(|t| t.code.iter().any(spawns));
         addresses(self);
+        let number = |i: &Instr| matches!(i, Instr::Pointer(PointerUse::Number(_) | PointerUse::Bytes));
+        self.numbers = self.templates.iter().any(|t| t.code.iter().any(number));
         for t in &mut self.templates {
             t.live = live(t);
             t.shown = t.report_names();

@@ -5,6 +5,7 @@ mod bits;
 mod calls;
 mod copies;
 mod memory;
+mod numbers;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -342,6 +343,8 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
         work: Vec::new(),
         chosen: FxHashSet::default(),
         overflowed: Cell::new(false),
+        arbitrary: Cell::new(false),
+        addresses: program.holders.any || program.numbers,
         races: program.asked.contains(&Violation::Race),
         details,
     };
@@ -368,6 +371,10 @@ struct Stepper<'a> {
     chosen: FxHashSet<Choice>,
     /// Whether the last expression overflowed.
     overflowed: Cell<bool>,
+    /// Whether the last expression depended on which number an address is.
+    arbitrary: Cell<bool>,
+    /// Whether there may be addresses among numbers.
+    addresses: bool,
     /// Whether accesses to shared memory are listed, to look for races.
     races: bool,
     /// Whether they are among the events.
@@ -409,6 +416,9 @@ impl<'a> Stepper<'a> {
                 run.events.push(Event::Visible(here));
             }
             let done = self.execute(&mut run, instruction);
+            if self.arbitrary.take() {
+                self.missing(memory::NUMBER);
+            }
             if self.overflowed.take() {
                 let line = program.origin_at(here).line;
                 self.steps.overflow.get_or_insert_with(|| format!("line {line}: a signed integer overflows"));
@@ -717,6 +727,9 @@ impl<'a> Stepper<'a> {
             }
             stop => stop,
         })?;
+        if self.addresses && !self.arbitrary.get() && self.is_arbitrary(e, run)? {
+            self.arbitrary.set(true);
+        }
         match strict && self.overflowed.get() {
             true => Err(Stop::Violated(Violation::Overflow, "a signed integer overflows".into())),
             false => Ok(v),
@@ -757,8 +770,7 @@ impl<'a> Stepper<'a> {
         }
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b >= OPEN);
-        let number = at.size < 8 || at.signed;
-        if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
+        if at.size < 8 && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
             self.missing(memory::NUMBER);
         }
         if open && !self.is_read_later(run, r) {

@@ -7,7 +7,8 @@ use crate::syntax::ast::*;
 use super::expressions::has_effects;
 use super::functions::{Role, returns_by_address, takes_more};
 use super::{Lower, Place, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
-use crate::library::special::is_input;
+use crate::library::known;
+use crate::library::special::{Meaning, is_input, special};
 use crate::types::{Func, Ty};
 use throng_goto::program::{Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, object_of};
 use throng_model::assumption::Assumption;
@@ -18,10 +19,13 @@ struct Received {
     value: Option<Value>,
 }
 
+/// Functions of the library that return `int`, so that nothing has to declare them.
+const RETURN_INT: [&str; 7] = ["printf", "fprintf", "puts", "putchar", "fputs", "fputc", "putc"];
+
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
         if let Expression::Identifier(n) = &c.callee.node {
-            let name = n.node.name.as_str();
+            let name = self.library_name(&n.node.name);
             let variable = matches!(
                 self.lookup(name),
                 Some(Symbol::Memory(..) | Symbol::Local(..) | Symbol::Register(..))
@@ -47,6 +51,21 @@ impl<'a> Lower<'a> {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
         self.call_value(&callee, &ty, arguments, span)
+    }
+
+    /// Returns the function that a name such as `__builtin_free` stands for: the one of the library,
+    /// which the program may define, or one that only the compiler has.
+    fn library_name<'n>(&self, name: &'n str) -> &'n str {
+        let Some(plain) = name.strip_prefix("__builtin_").filter(|_| !self.is_defined(name)) else {
+            return name;
+        };
+        let declared = matches!(self.lookup(plain), Some(Symbol::Function(_)));
+        let is_library = match special(name, false) {
+            None => self.is_defined(plain) || known(plain).is_some() && (declared || RETURN_INT.contains(&plain)),
+            Some(Meaning::Bytes(_)) => false,
+            meaning => self.is_defined(plain) && meaning == special(plain, false),
+        };
+        if is_library { plain } else { name }
     }
 
     /// Returns the type of the function that a pointer points to.

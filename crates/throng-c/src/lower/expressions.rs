@@ -288,7 +288,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Emits an access to an object of a type, which may be atomic.
-    fn access_as(&mut self, ty: &Ty, emit: impl FnOnce(&mut Self)) {
+    pub(super) fn access_as(&mut self, ty: &Ty, emit: impl FnOnce(&mut Self)) {
         let kind = if ty.is_atomic() { Access::Atomic } else { self.access };
         self.with_access(kind, emit)
     }
@@ -449,8 +449,7 @@ impl<'a> Lower<'a> {
                 let own = ty.layout(&self.structs).map_or(1, |l| l.1);
                 Ok(self.size_value(Expr::Const(said.unwrap_or(own) as i64)))
             }
-            // A variable may be declared with another alignment than its type has.
-            Expression::AlignOfVal(_) => unsupported(span, "the alignment of an expression"),
+            Expression::AlignOfVal(e) => self.alignment_of(e, span),
             Expression::UnaryOperator(u) => self.unary(&u.node, span),
             Expression::Cast(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
@@ -533,21 +532,30 @@ impl<'a> Lower<'a> {
     }
 
     /// A value of the type `size_t`.
-    fn size_value(&self, n: Expr) -> Value {
+    pub(super) fn size_value(&self, n: Expr) -> Value {
         let ty = self.size_type();
         Value { expr: if ty == PTR { n } else { Expr::cast(n, ty) }, ty: Ty::Int(ty) }
     }
 
     fn offset_of(&mut self, o: &'a OffsetOfExpression, span: Span) -> Result<Value> {
         let (mut ty, base) = (self.type_name(&o.type_name)?, &o.base);
-        let mut offset = self.step_into(&mut ty, base, span)?;
+        let mut offset = Expr::Const(self.step_into(&mut ty, base, span)? as i64);
         for m in &o.members {
-            let OffsetMember::Member(name) = &m.node else {
-                return unsupported(span, "`offsetof` with a subscript");
+            let more = match &m.node {
+                OffsetMember::Member(name) => Expr::Const(self.step_into(&mut ty, name, span)? as i64),
+                OffsetMember::Index(index) => {
+                    let Ty::Array(t, _) = ty.plain() else { return wrong(m.span, "this is not an array") };
+                    let (t, index) = (Ty::clone(t), self.value(index)?);
+                    let index = self.convert(index, &Ty::Int(PTR), m.span)?.expr;
+                    let size = self.size_of(&t, m.span)?;
+                    ty = t;
+                    Expr::bin(BinOp::Mul, index, Expr::Const(size as i64), PTR)
+                }
+                OffsetMember::IndirectMember(_) => return unsupported(m.span, "`offsetof` with `->`"),
             };
-            offset += self.step_into(&mut ty, name, span)?;
+            offset = Expr::bin(BinOp::Add, offset, more, PTR);
         }
-        Ok(self.size_value(Expr::Const(offset as i64)))
+        Ok(self.size_value(offset))
     }
 
     /// Returns the offset of a member of a structure type, which becomes the type of the member.
@@ -556,9 +564,12 @@ impl<'a> Lower<'a> {
         if let Some(what) = self.refusal(ty) {
             return unsupported(span, what);
         }
-        let Some((offset, member, _)) = self.member(*s, &name.node.name) else {
+        let Some((offset, member, bits)) = self.member(*s, &name.node.name) else {
             return wrong(name.span, format!("there is no member `{}`", name.node.name));
         };
+        if bits.is_some() {
+            return wrong(name.span, "the offset of a bit-field is asked for");
+        }
         *ty = member;
         Ok(offset)
     }
@@ -924,7 +935,7 @@ impl<'a> Lower<'a> {
         Ok(self.text(bytes))
     }
 
-    fn text(&mut self, mut bytes: Vec<u8>) -> (i64, u64) {
+    pub(super) fn text(&mut self, mut bytes: Vec<u8>) -> (i64, u64) {
         bytes.push(0);
         let n = bytes.len() as u64;
         if self.dry {
