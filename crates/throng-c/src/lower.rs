@@ -94,6 +94,10 @@ fn wrong<T>(span: Span, message: impl Into<String>) -> Result<T> {
 /// function.
 const MOST_BYTES: u64 = 1 << 26;
 
+/// Functions that are called where others begin and return, if the compiler is told so: a program
+/// that defines them does not mean what it says without that.
+const INSTRUMENTS: [&str; 2] = ["__cyg_profile_func_enter", "__cyg_profile_func_exit"];
+
 /// What a name means.
 #[derive(Clone, Debug)]
 enum Symbol {
@@ -235,7 +239,11 @@ pub struct Lower<'a> {
     here: Span,
     statics: HashMap<(usize, usize), (i64, Ty)>,
     strings: HashMap<Vec<u8>, i64>,
+    /// Strings of larger characters, by their bytes and the size of a character.
+    wide_strings: HashMap<(Vec<u8>, u8), i64>,
     types: HashMap<(usize, usize), Ty>,
+    /// A function of [`INSTRUMENTS`] that the program defines, and where.
+    instruments: Option<(String, Span)>,
     /// How variables and functions of a name are aligned: at least so, and so in place of their type.
     alignments: HashMap<String, BTreeSet<(Option<u64>, Option<u64>)>>,
     /// Only types are asked for.
@@ -289,7 +297,9 @@ pub fn lower(
         here: Span::none(),
         statics: HashMap::new(),
         strings: HashMap::new(),
+        wide_strings: HashMap::new(),
         types: HashMap::new(),
+        instruments: None,
         alignments: HashMap::new(),
         dry: false,
         label_addresses: HashMap::new(),
@@ -450,6 +460,9 @@ impl<'a> Lower<'a> {
         }
         let link = self.linked(&name);
         self.function_number(&link);
+        if INSTRUMENTS.contains(&name.as_str()) {
+            self.instruments.get_or_insert((name.clone(), f.node.declarator.span));
+        }
         let unit = self.linkage.unit;
         let (addressed, bare) = (Rc::new(uses.addressed), Rc::new(uses.bare));
         let definition = Definition { node: f, ty, unit, weak: said.weak, addressed, bare };

@@ -184,7 +184,9 @@ impl Ty {
     pub fn has_bit_fields(&self, structs: &[Struct]) -> bool {
         match self.plain() {
             Ty::Array(t, _) => t.has_bit_fields(structs),
-            Ty::Struct(s) => structs[*s].fields.iter().any(|f| f.bits.is_some() || f.ty.has_bit_fields(structs)),
+            Ty::Struct(s) => {
+                structs[*s].fields.iter().any(|f| f.bits.is_some() || f.ty.has_bit_fields(structs))
+            }
             _ => false,
         }
     }

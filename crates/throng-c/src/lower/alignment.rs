@@ -19,19 +19,20 @@ impl<'a> Lower<'a> {
     pub(super) fn align_variable(&mut self, name: &str) {
         // More would take room and say nothing.
         const MOST: u64 = 64;
-        let declared = self.alignments.get(name).into_iter().flatten();
-        let (Some(align), false) = (declared.filter_map(|&(a, b)| a.max(b)).max(), self.dry) else { return };
-        let align = align.min(MOST) as u32;
+        let declared: Vec<_> = self.alignments.get(name).into_iter().flatten().copied().collect();
+        let (&[(least, instead)], false) = (&declared[..], self.dry) else { return };
+        let align =
+            |own: u32| instead.map_or(own, |n| n.min(MOST) as u32).max(least.unwrap_or(1).min(MOST) as u32);
         match self.lookup(name) {
             Some(super::Symbol::Memory(a, _)) => {
                 let object = usize::try_from(throng_goto::program::object_of(*a) - 1).ok();
                 if let Some(o) = object.and_then(|o| self.program.objects.get_mut(o)) {
-                    o.align = align;
+                    o.align = align(o.align);
                 }
             }
             Some(&super::Symbol::Local(k, _)) => {
                 if let Some(local) = self.current.template.locals.get_mut(k as usize) {
-                    local.align = local.align.max(align);
+                    local.align = align(local.align);
                 }
             }
             _ => {}
@@ -51,9 +52,11 @@ impl<'a> Lower<'a> {
                 let function = matches!(self.lookup(&n.node.name), Some(super::Symbol::Function(_)));
                 let of_type = if function { Some(1) } else { of_type };
                 // Names say which variable it is only if all of one name are declared alike.
-                let declared: Vec<_> = self.alignments.get(&n.node.name).into_iter().flatten().copied().collect();
+                let declared: Vec<_> =
+                    self.alignments.get(&n.node.name).into_iter().flatten().copied().collect();
                 match declared[..] {
                     [] => of_type,
+                    _ if function => declared.iter().map(|d| d.0.unwrap_or(1)).max(),
                     [(least, instead)] => instead.or(of_type).map(|own| own.max(least.unwrap_or(1))),
                     _ => None,
                 }

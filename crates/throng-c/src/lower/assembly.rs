@@ -1,8 +1,9 @@
 //! Inline assembly: barriers for the compiler, values that it is not to know, and hints.
 
-use super::{Lower, Result, unsupported};
+use super::{Lower, Result, Value, unsupported};
 use crate::constructs::ASSEMBLY_WITHOUT_EFFECT;
 use crate::syntax::ast::*;
+use throng_goto::program::{Doubt, Expr};
 
 impl<'a> Lower<'a> {
     /// Lowers assembly without instructions, or with some that do nothing that sequential
@@ -36,7 +37,14 @@ impl<'a> Lower<'a> {
             let same = |shared: &str| shared == n.to_string() || Some(shared) == name.as_deref();
             match inputs.iter().find(|(shared, _)| same(shared)) {
                 Some((_, v)) => self.assign(&place, v.clone(), output.span)?,
-                None => return unsupported(span, "inline assembly"),
+                // Nothing writes it, and the compiler takes it to be written.
+                None => {
+                    let ty = place.ty();
+                    let Some(i) = ty.scalar() else { return unsupported(span, "inline assembly") };
+                    let r = self.register(i, None);
+                    self.emit_doubtful(r, Doubt::Result("asm".into()));
+                    self.assign(&place, Value { expr: Expr::Reg(r), ty }, output.span)?;
+                }
             }
         }
         Ok(())

@@ -31,7 +31,12 @@ pub(super) fn narrowed(e: Expr, of: Int, width: u32) -> Expr {
     let rest = u32::from(at.size) * 8 - width;
     let e = Expr::cast(e, at);
     if !of.signed {
-        return Expr::bin(BinOp::And, e, Expr::Const(at.wrap(if rest == 0 { -1 } else { ((1u64 << width) - 1) as i64 })), at);
+        return Expr::bin(
+            BinOp::And,
+            e,
+            Expr::Const(at.wrap(if rest == 0 { -1 } else { ((1u64 << width) - 1) as i64 })),
+            at,
+        );
     }
     let signed = Int { signed: true, ..at };
     let up = Expr::bin(BinOp::Shl, e, Expr::Const(rest.into()), at);
@@ -57,7 +62,9 @@ pub(super) fn common_type(a: &Ty, b: &Ty) -> Option<Ty> {
     };
     let (m, n) = (bits(a, x), bits(b, y));
     Some(match (a.plain(), b.plain()) {
-        (Ty::Narrow(i, w), Ty::Narrow(j, _)) if m == n => Ty::Narrow(Int { signed: i.signed && j.signed, ..*i }, *w),
+        (Ty::Narrow(i, w), Ty::Narrow(j, _)) if m == n => {
+            Ty::Narrow(Int { signed: i.signed && j.signed, ..*i }, *w)
+        }
         (Ty::Narrow(..), _) if m > n => a.plain().clone(),
         (_, Ty::Narrow(..)) if n > m => b.plain().clone(),
         _ => Ty::Int(common(x, y)),
@@ -117,7 +124,14 @@ impl Lower<'_> {
     }
 
     /// Writes a value, converted to its type, to a bit-field: the value that it then has.
-    pub(super) fn write_bits(&mut self, base: &Expr, of: Int, bits: &Bits, v: Value, span: Span) -> Result<Value> {
+    pub(super) fn write_bits(
+        &mut self,
+        base: &Expr,
+        of: Int,
+        bits: &Bits,
+        v: Value,
+        span: Span,
+    ) -> Result<Value> {
         let v = self.convert(v, &Ty::Int(of), span)?;
         let v = self.kept(v).expr;
         for &(offset, size) in &bits.units {

@@ -61,7 +61,9 @@ impl<'a> Lower<'a> {
         };
         let declared = matches!(self.lookup(plain), Some(Symbol::Function(_)));
         let is_library = match special(name, false) {
-            None => self.is_defined(plain) || known(plain).is_some() && (declared || RETURN_INT.contains(&plain)),
+            None => {
+                self.is_defined(plain) || known(plain).is_some() && (declared || RETURN_INT.contains(&plain))
+            }
             Some(Meaning::Bytes(_)) => false,
             meaning => self.is_defined(plain) && meaning == special(plain, false),
         };

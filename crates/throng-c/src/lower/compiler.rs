@@ -2,7 +2,7 @@
 
 use super::builtins::Args;
 use super::expressions::has_effects;
-use super::{Lower, Result, Value, unsupported, wrong, written_name};
+use super::{Lower, Result, Value, unsupported, written_name, wrong};
 use crate::library::special::Compiler;
 use crate::syntax::ast::*;
 use crate::types::Ty;
@@ -31,7 +31,8 @@ impl<'a> Lower<'a> {
                         Ty::Struct(s) => Some(if self.structs[*s].union { 13 } else { 12 }),
                         ty => class(ty),
                     };
-                    let class = class.map_or_else(|| unsupported(span, format!("`{name}` of this type")), Ok)?;
+                    let class =
+                        class.map_or_else(|| unsupported(span, format!("`{name}` of this type")), Ok)?;
                     Ok(Self::int_value(Expr::Const(class)))
                 }
                 _ => unsupported(span, format!("`{name}` of this")),
@@ -94,7 +95,10 @@ impl<'a> Lower<'a> {
             return known(1);
         }
         let simple = matches!(self.type_of(e)?.plain(), Ty::Int(_) | Ty::Narrow(..) | Ty::Float(_));
-        if has_effects(&e.node) && !matches!(e.node, Expression::Call(_)) || !simple || self.constants.is_some() {
+        if has_effects(&e.node) && !matches!(e.node, Expression::Call(_))
+            || !simple
+            || self.constants.is_some()
+        {
             return known(0);
         }
         let truth = Int { size: 1, signed: false, truth: true };

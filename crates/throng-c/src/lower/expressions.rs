@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::syntax::ast::*;
 
 use super::bits::{common_type, in_type};
-use super::literals::{character, string_bytes};
+use super::literals::{character, kind_of, string_bytes, string_units};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::types::{Bits, Ty, common, promote};
 use throng_goto::program::{
@@ -92,8 +92,7 @@ impl<'a> Lower<'a> {
                 None => wrong(span, format!("`{}` is not declared", n.node.name)),
             },
             Expression::StringLiteral(s) => {
-                let (a, n) = self.string(&s.node, span)?;
-                let ty = Ty::Array(Rc::new(Ty::Int(Int::new(1, true))), Some(n));
+                let (a, ty) = self.string(&s.node, span)?;
                 Ok(Place::Memory(Expr::Const(a), ty))
             }
             Expression::Member(m) => self.member_place(&m.node, span),
@@ -513,7 +512,10 @@ impl<'a> Lower<'a> {
     fn literal_constant(&self, c: &Constant, span: Span) -> Result<Value> {
         match c {
             Constant::Integer(i) => integer(i, self.long(), span),
-            Constant::Character(c) => Ok(Value { expr: Expr::Const(character(c, span)?), ty: Ty::int() }),
+            Constant::Character(c) => {
+                let (v, i) = character(c, span)?;
+                Ok(Value { expr: Expr::Const(v), ty: Ty::Int(i) })
+            }
             Constant::Float(f) => {
                 if f.imaginary {
                     return unsupported(span, "an imaginary number");
@@ -930,9 +932,33 @@ impl<'a> Lower<'a> {
 
     // ---- literals ----
 
-    fn string(&mut self, parts: &[String], span: Span) -> Result<(i64, u64)> {
-        let bytes = string_bytes(parts, span)?;
-        Ok(self.text(bytes))
+    /// Returns the address and type of a string.
+    fn string(&mut self, parts: &[String], span: Span) -> Result<(i64, Ty)> {
+        let unit = kind_of(parts).unit();
+        let array = |n: u64| Ty::Array(Rc::new(Ty::Int(unit)), Some(n));
+        if unit.size == 1 {
+            let (a, n) = self.text(string_bytes(parts, span)?);
+            return Ok((a, array(n)));
+        }
+        let mut units = string_units(parts, span)?;
+        units.push(0);
+        let ty = array(units.len() as u64);
+        let bytes = units.iter().flat_map(|u| u.to_le_bytes().into_iter().take(unit.size.into()));
+        let bytes: Vec<u8> = bytes.collect();
+        if self.dry {
+            return Ok((0, ty));
+        }
+        let key = (bytes, unit.size);
+        let a = match self.wide_strings.get(&key) {
+            Some(&a) => a,
+            None => {
+                let name = format!("{:?}", parts.concat());
+                let a = self.object(name, &ty, key.0.iter().map(|&b| u16::from(b)).collect());
+                self.wide_strings.insert(key, a);
+                a
+            }
+        };
+        Ok((a, ty))
     }
 
     pub(super) fn text(&mut self, mut bytes: Vec<u8>) -> (i64, u64) {

@@ -203,6 +203,7 @@ impl<'a> Lower<'a> {
         }
         if matches!(role, Role::Main | Role::Entry) {
             self.emit_fixed_uses();
+            self.refuse_instruments()?;
         }
         if role == Role::Main {
             self.construct()?;
@@ -213,6 +214,17 @@ impl<'a> Lower<'a> {
         self.variable_parameters(&definition.node.node.declarator.node)?;
         self.current.result = self.place_of_result(ty, to, span)?;
         Ok(())
+    }
+
+    /// Whether the compiler calls functions at the begin and end of others is not known here.
+    fn refuse_instruments(&self) -> Result<()> {
+        match &self.instruments {
+            Some((name, at)) => unsupported(
+                *at,
+                format!("the definition of `{name}`, which is meant for `-finstrument-functions`,"),
+            ),
+            None => Ok(()),
+        }
     }
 
     fn place_parameter(&mut self, name: &str, r: Reg, ty: &Ty, span: Span) -> Result<()> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::syntax::ast::*;
 
-use super::literals::string_bytes;
+use super::literals::{kind_of, string_units};
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
 use crate::types::{Bits, Field, Ty};
 use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of, offset_of};
@@ -74,8 +74,10 @@ fn is_zero(e: &Expression) -> bool {
 
 /// Returns whether text can be the initial value of an array of this type.
 fn takes_text(ty: &Ty, init: &Initializer) -> bool {
-    matches!(init, Initializer::Expression(e) if matches!(e.node, Expression::StringLiteral(_)))
-        && matches!(ty.plain(), Ty::Array(t, _) if matches!(t.scalar(), Some(Int { size: 1, .. })))
+    let Initializer::Expression(e) = init else { return false };
+    let Expression::StringLiteral(s) = &e.node else { return false };
+    let size = kind_of(&s.node).unit().size;
+    matches!(ty.plain(), Ty::Array(t, _) if t.scalar().is_some_and(|i| i.size == size))
 }
 
 impl<'a> Lower<'a> {
@@ -187,7 +189,8 @@ impl<'a> Lower<'a> {
         for (at, of, bits, v) in values.bits {
             let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
             for &(offset, size) in &bits.units {
-                let own = self.part_of_unit(&Expr::Const(v), of, &bits, (offset, size)).constant().unwrap_or(0);
+                let own =
+                    self.part_of_unit(&Expr::Const(v), of, &bits, (offset, size)).constant().unwrap_or(0);
                 let (offset, all) = (at + offset, self.fixed_bytes(a)?);
                 let old = all.get(offset as usize..).unwrap_or_default().to_vec();
                 let merged = |k: u8| Some(old.get(usize::from(k))? | (own >> (8 * k) & 255) as u16);
@@ -356,16 +359,17 @@ impl<'a> Lower<'a> {
         };
         match (ty.plain(), &e.node) {
             (Ty::Array(t, n), Expression::StringLiteral(s)) if takes_text(ty, &init.node) => {
-                let mut bytes = string_bytes(&s.node, init.span)?;
+                let mut units = string_units(&s.node, init.span)?;
+                let i = t.scalar().unwrap_or(INT);
+                let size = u64::from(i.size);
                 let n = n.unwrap_or_else(|| {
-                    out.length = bytes.len() as u64 + 1;
-                    out.extent = at + out.length;
+                    out.length = units.len() as u64 + 1;
+                    out.extent = at + out.length * size;
                     out.length
                 });
-                bytes.resize(usize::try_from(n).unwrap_or(0).min(1 << 20), 0);
-                let i = t.scalar().unwrap_or(INT);
-                let byte = |(k, b)| (at + k as u64, i, Expr::Const(i.wrap(i64::from(b))));
-                out.list.extend(bytes.into_iter().enumerate().map(byte));
+                units.resize(usize::try_from(n).unwrap_or(0).min(1 << 20), 0);
+                let unit = |(k, u)| (at + k as u64 * size, i, Expr::Const(i.wrap(i64::from(u))));
+                out.list.extend(units.into_iter().enumerate().map(unit));
                 Ok(())
             }
             (Ty::Float(_), e) if is_zero(e) => Ok(()),

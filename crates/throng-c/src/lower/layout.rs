@@ -250,7 +250,7 @@ impl<'a> Lower<'a> {
     fn with_units(&self, mut fields: Vec<Field>, union: bool, size: u64) -> Vec<Field> {
         let extent = |f: &Field| match &f.bits {
             Some(b) => (b.at / 8, (b.at + u64::from(b.width)).div_ceil(8)),
-            None => (f.offset, f.offset + f.ty.layout(&self.structs).map_or(0, |l| l.0)),
+            None => (f.offset, f.offset),
         };
         let extents: Vec<(u64, u64)> = fields.iter().map(extent).collect();
         let width = |f: &Field| f.bits.as_ref().map_or(0, |b| b.width);
@@ -259,6 +259,10 @@ impl<'a> Lower<'a> {
             let mut end = n + 1;
             while !union && width(&fields[n]) > 0 && end < fields.len() && width(&fields[end]) > 0 {
                 end += 1;
+            }
+            if fields[n].bits.is_none() {
+                n = end;
+                continue;
             }
             let limit = if union { size } else { extents.get(end).map_or(size, |e| e.0) };
             let location = units((extents[n].0, extents[end - 1].1), limit);

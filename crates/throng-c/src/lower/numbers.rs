@@ -23,7 +23,13 @@ impl<'a> Lower<'a> {
     /// Returns the type that the last letters of a name such as `__builtin_clzll` say.
     fn size_in_name(&self, name: &str, signed: bool) -> Int {
         let long = self.long().size;
-        let size = if name.ends_with("ll") { 8 } else if name.ends_with('l') { long } else { 4 };
+        let size = if name.ends_with("ll") {
+            8
+        } else if name.ends_with('l') {
+            long
+        } else {
+            4
+        };
         Int::new(size, signed)
     }
 
@@ -33,7 +39,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a function that counts bits.
-    pub(super) fn count_bits(&mut self, count: Count, name: &str, args: Args<'a>, span: Span) -> Result<Value> {
+    pub(super) fn count_bits(
+        &mut self,
+        count: Count,
+        name: &str,
+        args: Args<'a>,
+        span: Span,
+    ) -> Result<Value> {
         let at = self.size_in_name(name, false);
         let bits = i64::from(at.size) * 8;
         let v = self.arg(args, 0, span)?;
@@ -62,7 +74,8 @@ impl<'a> Lower<'a> {
             }
             Count::SignBits => {
                 let signed = Int { signed: true, ..at };
-                let sign = Expr::bin(BinOp::Shr, Expr::cast(x.clone(), signed), Expr::Const(bits - 1), signed);
+                let sign =
+                    Expr::bin(BinOp::Shr, Expr::cast(x.clone(), signed), Expr::Const(bits - 1), signed);
                 let y = bin(BinOp::Xor, &x, Expr::cast(sign, at), at);
                 let y = self.step(y, at);
                 let n = self.length_of(y, at);
@@ -162,7 +175,10 @@ impl<'a> Lower<'a> {
             }
             (Some(e), false) => {
                 if super::expressions::has_effects(&e.node) {
-                    return unsupported(e.span, "an operand with a side effect, of which only the type is used,");
+                    return unsupported(
+                        e.span,
+                        "an operand with a side effect, of which only the type is used,",
+                    );
                 }
                 (None, self.type_of(e)?)
             }
@@ -227,10 +243,8 @@ impl<'a> Lower<'a> {
             true => s.step(bin(BinOp::Shr, e, Expr::Const(32), PTR), PTR),
             false => s.step(bin(BinOp::And, e, Expr::Const(0xffff_ffff), PTR), PTR),
         };
-        let ((x0, x1), (y0, y1)) = (
-            (half(self, x, false), half(self, x, true)),
-            (half(self, y, false), half(self, y, true)),
-        );
+        let ((x0, x1), (y0, y1)) =
+            ((half(self, x, false), half(self, x, true)), (half(self, y, false), half(self, y, true)));
         let times = |x: &Expr, y: &Expr| bin(BinOp::Mul, x, y.clone(), PTR);
         let carried = bin(BinOp::Shr, &times(&x0, &y0), Expr::Const(32), PTR);
         let middle = self.step(Expr::bin(BinOp::Add, times(&x1, &y0), carried, PTR), PTR);

@@ -171,7 +171,10 @@ mod tests {
         assert!(!is_byte(0x0200) && !is_byte(0xffff) && byte(0, 255) == OPEN);
         let bytes = [byte(2, 4), OPEN, 7, byte(1, 0xfe)];
         assert!(is_packed(packed(&bytes)) && is_packed(packed(&bytes[..1])));
-        assert_eq!((unpacked(packed(&bytes), 4), unpacked(packed(&bytes[..1]), 1)), (bytes.to_vec(), vec![bytes[0]]));
+        assert_eq!(
+            (unpacked(packed(&bytes), 4), unpacked(packed(&bytes[..1]), 1)),
+            (bytes.to_vec(), vec![bytes[0]])
+        );
         assert_eq!(word(&bytes), (0x0107_0002, 0xfe00_ff04u32 as i64));
     }
 }

@@ -97,7 +97,8 @@ impl Stepper<'_> {
             0 => false,
             DANGLING => true,
             _ if object < FUNCTION => {
-                object <= self.program.objects.len() as i64 || self.slot(run, v).is_some_and(|s| *s != Slot::Empty)
+                object <= self.program.objects.len() as i64
+                    || self.slot(run, v).is_some_and(|s| *s != Slot::Empty)
             }
             _ => object - FUNCTION < self.program.functions.len() as i64 || self.is_private(run, v),
         }

@@ -123,7 +123,12 @@ impl Writer<'_, '_> {
         let at = top.next_multiple_of(local.align.max(1));
         *top = at + local.size;
         let base = inliner.program.private.len() as u32 + at;
-        inliner.private.push(Private { name: local.name.clone(), base, size: local.size, align: local.align });
+        inliner.private.push(Private {
+            name: local.name.clone(),
+            base,
+            size: local.size,
+            align: local.align,
+        });
         Expr::Const(address(PRIVATE + inliner.private.len() as i64 - 1, 0))
     }
 
