@@ -21,6 +21,7 @@ use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
 
 mod alignment;
+pub(crate) mod arguments;
 mod assembly;
 mod atomics;
 mod attributes;

@@ -136,7 +136,7 @@ impl Stepper<'_> {
     ) -> Result<(), Stop> {
         let (a, v) = (self.value(address, run)?, self.value(e, run)?);
         let named = matches!(address, Expr::Const(_) | Expr::Local(_));
-        let (before, open) = word(self.bytes(run, a, at.size, named)?);
+        let (before, open) = word(&self.bytes(run, a, at.size, named)?);
         let open = open & !mask;
         let all = if at.size == 8 { -1 } else { (1 << (8 * u32::from(at.size))) - 1 };
         if (before ^ v) & all & !mask & !open != 0 {
