@@ -1,7 +1,7 @@
 //! From the syntax tree to the goto program: names, types, declarations. Each function that is
 //! reached becomes a template, and its calls stay calls ([`functions`]).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::syntax::ast::*;
@@ -48,6 +48,7 @@ mod library;
 mod linkage;
 mod literals;
 mod locks;
+mod nested;
 mod numbers;
 mod startup;
 mod statements;
@@ -106,6 +107,8 @@ enum Symbol {
     Typedef(Ty, Option<u64>),
     Constant(i64, Int),
     Function(Rc<Func>),
+    /// A function inside a function, and what it is called in the program.
+    Nested(Rc<Func>, String),
     /// At a fixed address.
     Memory(i64, Ty),
     /// A variable in memory of the function, by its number in [`Template::locals`].
@@ -158,6 +161,8 @@ struct Definition<'a> {
     /// Names whose address is taken, and names that are used other than by subscript or member.
     addressed: Rc<HashSet<String>>,
     bare: Rc<HashSet<String>>,
+    /// What it needs to know of the functions that it is inside of.
+    environment: Option<Rc<nested::Environment>>,
 }
 
 /// A `switch` being written.
@@ -199,6 +204,8 @@ struct Current {
     exit: usize,
     /// The parameter that has the address of the arguments behind the named ones.
     variable_arguments: Option<Reg>,
+    /// The parameters that have addresses of variables of functions around it.
+    captured: BTreeMap<nested::Captured, Reg>,
     /// Where `break` and `continue` lead, and how many blocks are open there.
     breaks: Vec<(usize, usize)>,
     continues: Vec<(usize, usize)>,
@@ -465,8 +472,13 @@ impl<'a> Lower<'a> {
             self.instruments.get_or_insert((name.clone(), f.node.declarator.span));
         }
         let unit = self.linkage.unit;
+        let mut uses = uses;
+        let mut inner = nested::Inner::default();
+        visit::function(&mut inner, f);
+        uses.addressed.extend(inner.names);
         let (addressed, bare) = (Rc::new(uses.addressed), Rc::new(uses.bare));
-        let definition = Definition { node: f, ty, unit, weak: said.weak, addressed, bare };
+        let definition =
+            Definition { node: f, ty, unit, weak: said.weak, addressed, bare, environment: None };
         match self.definitions.get(&link) {
             // Another unit may have a definition that is not weak.
             Some(known) if known.unit != unit && said.weak => return Ok(()),

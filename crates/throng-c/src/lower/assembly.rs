@@ -17,11 +17,14 @@ impl<'a> Lower<'a> {
         if !known || !empty && (!a.outputs.is_empty() || a.goto) {
             return unsupported(span, "inline assembly");
         }
-        let mut inputs = Vec::new();
+        let (mut inputs, mut in_memory) = (Vec::new(), Vec::new());
         for i in &a.inputs {
             match constraints(&i.node).trim_matches(|c| c == 'm' || c == ',') {
                 // It is not read.
-                "" => _ = self.place(&i.node.expression)?,
+                "" => {
+                    self.place(&i.node.expression)?;
+                    in_memory.push(self.written(i.node.expression.span));
+                }
                 shared => {
                     let v = self.value(&i.node.expression)?;
                     inputs.push((shared.to_string(), self.kept(v)));
@@ -30,7 +33,9 @@ impl<'a> Lower<'a> {
         }
         for (n, output) in a.outputs.iter().enumerate() {
             let place = self.place(&output.node.expression)?;
-            if constraints(&output.node).starts_with('+') {
+            let constraints = constraints(&output.node);
+            let text = self.written(output.node.expression.span);
+            if constraints.starts_with('+') || constraints == "=m" && in_memory.contains(&text) {
                 continue;
             }
             let name = output.node.symbolic_name.as_ref().map(|name| format!("[{}]", name.node.name));
@@ -48,6 +53,11 @@ impl<'a> Lower<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the text of a passage without its blanks.
+    fn written(&self, span: Span) -> String {
+        self.prepared.text[span.start..span.end].split_whitespace().collect()
     }
 }
 

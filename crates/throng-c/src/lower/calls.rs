@@ -25,6 +25,10 @@ const RETURN_INT: [&str; 7] = ["printf", "fprintf", "puts", "putchar", "fputs", 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
         if let Expression::Identifier(n) = &c.callee.node {
+            if let Some(Symbol::Nested(ty, key)) = self.lookup(&n.node.name).cloned() {
+                let arguments = self.arguments(&ty, &c.arguments)?;
+                return self.call_named(&key, &ty, arguments, span);
+            }
             let name = self.library_name(&n.node.name);
             let variable = matches!(
                 self.lookup(name),
@@ -113,7 +117,8 @@ impl<'a> Lower<'a> {
             return unsupported(span, format!("a call of `{}` without an argument", written_name(name)));
         }
         let (result, arguments) = self.passed_arguments(&ty, arguments, span)?;
-        let arguments = arguments.into_iter().map(|(e, _)| e).collect();
+        let mut arguments: Vec<Expr> = arguments.into_iter().map(|(e, _)| e).collect();
+        arguments.extend(self.captured_arguments(name, span)?);
         let function = self.template(name, Role::Called);
         self.emit(Instr::Call { function, arguments, result: result.register });
         Ok(result.value)

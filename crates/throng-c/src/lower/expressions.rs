@@ -39,7 +39,10 @@ impl<'a> Lower<'a> {
     fn place_or_value(&mut self, e: &'a Node<Expression>) -> Result<std::result::Result<Place, Value>> {
         Ok(match &e.node {
             Expression::Identifier(n)
-                if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(..) | Symbol::Function(_))) =>
+                if !matches!(
+                    self.lookup(&n.node.name),
+                    Some(Symbol::Constant(..) | Symbol::Function(_) | Symbol::Nested(..))
+                ) =>
             {
                 Ok(self.place(e)?)
             }
@@ -497,6 +500,7 @@ impl<'a> Lower<'a> {
                 let a = self.function_address(&link);
                 Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
             }
+            Some(Symbol::Nested(ty, key)) => self.nested_value(ty, &key, e.span),
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
                 let name = written_name(&self.current.template.name).to_string();
                 let (a, _) = self.text(name.into_bytes());
@@ -610,7 +614,7 @@ impl<'a> Lower<'a> {
         match u.operator.node {
             UnaryOperator::Address => {
                 if let Expression::Identifier(n) = &operand.node
-                    && matches!(self.lookup(&n.node.name), Some(Symbol::Function(_)))
+                    && matches!(self.lookup(&n.node.name), Some(Symbol::Function(_) | Symbol::Nested(..)))
                 {
                     return self.value(operand);
                 }

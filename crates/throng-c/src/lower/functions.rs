@@ -189,6 +189,7 @@ impl<'a> Lower<'a> {
         let parameter = |(_, t): &(Option<String>, Ty)| self.register(t.scalar().unwrap_or(PTR), None);
         let parameters: Vec<Reg> = ty.parameters.iter().map(parameter).collect();
         self.current.variable_arguments = (called && takes_more(ty)).then(|| self.register(PTR, None));
+        self.enter_environment(definition);
         // The arguments of `main` are inputs.
         let count = if role == Role::Main { 0 } else { self.current.template.registers.len() };
         self.current.template.arguments = count;
@@ -309,7 +310,9 @@ impl<'a> Lower<'a> {
 
     fn missing_labels_of(&mut self, name: &str) {
         for (label, at) in std::mem::take(&mut self.current.named) {
-            if self.current.labels[at] == usize::MAX {
+            if self.current.labels[at] == usize::MAX && self.definitions[name].environment.is_some() {
+                self.leaves_function(at);
+            } else if self.current.labels[at] == usize::MAX {
                 self.current.labels[at] = self.current.template.code.len();
                 let missing = wrong::<()>(self.here, format!("there is no label `{label}` in `{name}`"));
                 self.record(missing);

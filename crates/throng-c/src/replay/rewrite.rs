@@ -239,6 +239,7 @@ impl<'a> Rewriter<'a> {
             Statement::Compound(items) => items.iter().for_each(|i| match &i.node {
                 BlockItem::Declaration(d) => self.declaration(d, edits),
                 BlockItem::Statement(s) => self.statement(s, edits),
+                BlockItem::Function(f) => self.statement(&f.node.statement, edits),
                 _ => {}
             }),
             Statement::Expression(Some(e)) => self.expression(e, edits),

@@ -276,6 +276,24 @@ pub const ROWS: &[Row] = &[
         "numbers of addresses where they do not matter",
         "static long a[3]; struct __attribute__((aligned(16))) big { char c[16]; }; static struct big b; static int f(int x) { return x; } long test(void) { unsigned long p = (unsigned long)&a[1], q = (unsigned long)a; long *r = (long *)(p + 8); *r = 7; char *heap = __builtin_malloc(8); unsigned long tagged = (unsigned long)heap | 1; long n = (p - q) + (p == q + 8) * 100 + a[2] * 1000 + (p % 8) + ((int)(long)&b & 15) + ((unsigned long)&f + 5 == 5 + (unsigned long)f) * 10000 + (tagged & 1) * 100000; *(char *)(tagged & ~1ul) = 3; return n + heap[0]; }",
     ),
+    Read(
+        "functions inside functions",
+        "static int twice(int (*f)(int), int x) { return f(f(x)); } long test(void) { int v = 3, a[4] = { 1, 2, 3, 4 }; struct { int x, y; } s = { 5, 6 }; int plain(int x) { return x * 2 + 1; } void add(int n) { v += n; a[1]++; if (n > 1) add(n - 1); } int outer(int k) { int own = k, v = 100; int inner(void) { own += s.y; add(2); return own + v; } s.x++; return inner() + inner(); } add(4); { int v = 50; long n = outer(7) + v; return n + a[1] * 100 + s.x * 1000 + twice(plain, 3) * 10000; } }",
+    ),
+    Read(
+        "functions inside functions, of arrays of computed size",
+        "static int of(int n) { int a[n]; int at(int i) { return a[i] + n; } struct p { int x[3]; }; struct p make(int k) { struct p p = { { k, n, a[1] } }; return p; } for (int i = 0; i < n; i++) a[i] = i * i; n++; return at(2) + make(4).x[2] * 10 + make(5).x[0] * 100 + make(1).x[1] * 1000; } long test(void) { int f(x) short x; { return x; } return of(5) + f(70000); }",
+    ),
+    Refused(
+        "address of a function that uses variables around it",
+        "static int f(int (*g)(void)) { return g(); } long test(void) { int x = 1; int g(void) { return x; } return f(g); }",
+        "whose variables it uses",
+    ),
+    Refused(
+        "jump out of a function inside a function",
+        "long test(void) { __label__ out; void f(void) { goto out; } f(); return 0; out: return 1; }",
+        "jump out of a function",
+    ),
     Refused(
         "address of a bit-field",
         "static struct { int a : 3; } s; long test(void) { return *&s.a; }",
