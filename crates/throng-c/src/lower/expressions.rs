@@ -349,6 +349,7 @@ impl<'a> Lower<'a> {
         }
         Ok(match v.expr {
             Expr::Bin(op, ..) if op.compares() => v.expr,
+            Expr::Float(op, ..) if op.compares() => v.expr,
             e => Expr::bin(BinOp::Ne, e, Expr::Const(0), LONG),
         })
     }

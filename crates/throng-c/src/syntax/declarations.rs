@@ -10,7 +10,7 @@ use super::token::Kind;
 /// What a declaration turned out to be.
 pub(super) enum Declared {
     Declaration(Node<Declaration>),
-    Function(Node<FunctionDefinition>),
+    Function(Box<Node<FunctionDefinition>>),
 }
 
 impl Parser<'_> {
@@ -84,6 +84,11 @@ impl Parser<'_> {
         let mut specifiers = self.specifiers()?;
         let start = specifiers.start;
         let mut declarators = Vec::new();
+        if self.lacks_semicolon(&specifiers) {
+            self.missing(Kind::Semicolon);
+            let declaration = Declaration { specifiers: specifiers.list, declarators };
+            return Ok(Declared::Declaration(self.node(start, declaration)));
+        }
         // Without any specifier it is an `int`, in the old style.
         let begins = matches!(self.kind(), Kind::Identifier | Kind::Star | Kind::LeftParen);
         if specifiers.list.is_empty() && !begins {
@@ -96,7 +101,7 @@ impl Parser<'_> {
             let attributes = self.attributes()?;
             declarator.node.attributes.extend(attributes);
             if declarators.is_empty() && self.is_body(&declarator.node) {
-                return Ok(Declared::Function(self.function_definition(specifiers, declarator)?));
+                return Ok(Declared::Function(Box::new(self.function_definition(specifiers, declarator)?)));
             }
             declarators.push(self.init_declarator(begin, &specifiers, declarator)?);
             if !self.eat(Kind::Comma) {
