@@ -52,7 +52,7 @@ pub(super) fn extended(bits: i64) -> [Part; 2] {
         0x7ff => (0x7fff, 1 << 63 | fraction << 11),
         0 => {
             let zeros = u64::from(fraction.leading_zeros());
-            (15372 - zeros + 1, fraction << zeros)
+            (15372 - zeros, fraction << zeros)
         }
         exponent => (exponent + 16383 - 1023, 1 << 63 | fraction << 11),
     };
@@ -589,7 +589,7 @@ mod tests {
         assert_eq!(double("1.fffffffffffff8p1023"), f64::INFINITY);
         assert_eq!(double("1.00000000000008p0"), 1.0, "a tie goes to the even number");
         assert_eq!(double("1.000000000000080000000000000001p0"), 1.0 + f64::EPSILON);
-        assert_eq!(double("0.000000000000000000000000000000018p0"), 1.5 * 2f64.powi(-124));
+        assert_eq!(double("0.000000000000000000000000000000018p0"), 1.5 * 2f64.powi(-128));
         assert_eq!(double("10000000000000000000000000p-96"), 16.0);
         let single = |text| f32::from_bits(hexadecimal(text, Width::Single).0 as u32);
         assert_eq!(single("1.000001p0"), 1.0);

@@ -696,7 +696,7 @@ pub const ROWS: &[Row] = &[
     ),
     Read(
         "the bytes of a constant long double",
-        "static long double a[] = { 1.5L, 0.0L, 3, 1e300 }; long test(void) { long h = 0; for (int i = 0; i < 4; i++) for (int k = 0; k < 10; k++) h = h * 31 + ((unsigned char *)&a[i])[k]; return h; }",
+        "static long double a[] = { 1.5L, 0.0L, 3, 1e300, 0x1p-1072L, -4.94065645841246544176568792868221372e-324L }; long test(void) { long h = 0; for (int i = 0; i < 6; i++) for (int k = 0; k < 10; k++) h = h * 31 + ((unsigned char *)&a[i])[k]; return h; }",
     ),
     // What an audit found.
     Read(
