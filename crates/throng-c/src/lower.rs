@@ -39,6 +39,7 @@ mod declarators;
 mod entries;
 mod exclusion;
 mod expressions;
+mod floating;
 mod functions;
 mod initial;
 mod keys;
@@ -136,7 +137,6 @@ pub struct Value {
 enum Place {
     Register(Reg, Ty),
     Memory(Expr, Ty),
-    BitField(Ty),
     /// A bit-field of the structure at an address, and its declared type.
     Bits(Expr, Int, Rc<Bits>),
 }
@@ -145,7 +145,7 @@ impl Place {
     /// Returns its type.
     fn ty(&self) -> Ty {
         match self {
-            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
+            Place::Register(_, t) | Place::Memory(_, t) => t.clone(),
             Place::Bits(_, of, bits) => bits::value_type(*of, bits),
         }
     }

@@ -16,7 +16,7 @@ mod print;
 use std::collections::HashMap;
 use std::fmt;
 
-use analysis::{interesting, live, representatives};
+use analysis::{interesting, live, numbers, representatives};
 use flow::addresses;
 
 use crate::step::OPEN;
@@ -30,7 +30,7 @@ pub(crate) use flow::local_key;
 pub use inline::Budget;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
-/// `truth`.
+/// `truth`. The bits of a floating-point number are an unsigned value with the flag `float`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {
     /// Size in bytes: 1, 2, 4 or 8.
@@ -39,12 +39,25 @@ pub struct Int {
     pub signed: bool,
     /// Whether it is `_Bool`.
     pub truth: bool,
+    /// Whether values are shown as the floating-point numbers that their bits are. Operators do not
+    /// depend on it.
+    pub float: bool,
 }
 
 impl Int {
     /// An integer type that is not `_Bool`.
     pub const fn new(size: u8, signed: bool) -> Int {
-        Int { size, signed, truth: false }
+        Int { size, signed, truth: false, float: false }
+    }
+
+    /// The type of bits as numbers: not shown as floating point.
+    pub const fn plain(self) -> Int {
+        Int { float: false, ..self }
+    }
+
+    /// A value as people read it.
+    pub fn show(self, v: i64) -> String {
+        Width::of(self).map_or_else(|| v.to_string(), |at| at.show(v))
     }
 
     /// `v` converted to this type.
@@ -67,10 +80,15 @@ impl Int {
         if self.truth {
             return "bool".into();
         }
+        if self.float {
+            return format!("f{}", u32::from(self.size) * 8);
+        }
         format!("{}{}", if self.signed { 'i' } else { 'u' }, u32::from(self.size) * 8)
     }
 }
 
+/// `_Bool`
+pub const BOOL: Int = Int { truth: true, ..Int::new(1, false) };
 /// `int`
 pub const INT: Int = Int::new(4, true);
 /// Pointers, and `unsigned long`.
@@ -301,6 +319,7 @@ impl Expr {
 
     /// A conversion, computed at once where that is possible.
     pub fn cast(e: Expr, to: Int) -> Expr {
+        let to = to.plain();
         match e {
             Expr::Const(v) if to.size == 8 || to.truth || !is_an_address(v) => Expr::Const(to.wrap(v)),
             Expr::Bin(op, ..) if op.compares() => e,
@@ -386,7 +405,23 @@ impl Expr {
                     false => Expr::Bin(*op, Box::new(x), Box::new(y), *at),
                 }
             }
-            e => leaf(e).unwrap_or_else(|| e.clone()),
+            Expr::Float(op, a, b, at) => {
+                let (x, y) = (a.replaced(leaf), b.replaced(leaf));
+                match computed(a, &x) || computed(b, &y) {
+                    true => Expr::float(*op, x, y, *at),
+                    false => Expr::Float(*op, Box::new(x), Box::new(y), *at),
+                }
+            }
+            Expr::Convert(e, conversion) => {
+                let new = e.replaced(leaf);
+                match computed(e, &new) {
+                    true => Expr::convert(new, *conversion),
+                    false => Expr::Convert(Box::new(new), *conversion),
+                }
+            }
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {
+                leaf(self).unwrap_or_else(|| self.clone())
+            }
         }
     }
 
@@ -682,8 +717,8 @@ pub struct Template {
     /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by
     /// instruction.
     pub doubts: Vec<(usize, Doubt)>,
-    /// Instructions [`Instr::Load`], sorted, of which the value goes to the store behind them and
-    /// nowhere else: they copy a part of an object, which may have no value.
+    /// Instructions [`Instr::Load`] and [`Instr::Any`], sorted, of which the value goes to the store
+    /// behind them and nowhere else: they copy a part of an object, which may have no value.
     pub copies: Vec<usize>,
     /// Instructions [`Instr::Load`] and [`Instr::Store`] that access a bit-field with the bytes
     /// around it, sorted, and the bits that belong to it: others need not have a value, and keep it.
@@ -810,7 +845,7 @@ pub struct Program {
     /// Where addresses of objects may be that cease to exist.
     pub holders: Holders,
     /// Whether addresses become numbers.
-    pub numbers: bool,
+    pub address_numbers: bool,
     /// Names of functions, by number, for function pointers.
     pub functions: Vec<String>,
     /// Where instructions come from.
@@ -823,6 +858,8 @@ pub struct Program {
     pub results: bool,
     /// Values to try for inputs.
     pub interesting: Vec<i64>,
+    /// Values to try for inputs that are floating-point numbers: the bits of a `double`.
+    pub numbers: Vec<i64>,
     /// What is asked.
     pub asked: Vec<Violation>,
     /// Whether memory errors are violations, asked for or not; else what follows one is not known.
@@ -843,7 +880,8 @@ pub struct Program {
     pub waits: bool,
     /// Whether mutexes may be recursive or check for errors, so that they know their owner.
     pub recursive_locks: bool,
-    /// The passages that copy a structure part by part, and its parts: offset and size.
+    /// The passages that copy a structure part by part, and its parts: offset and size; none for
+    /// other accesses that are made in parts.
     pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
     /// The passages that name a bit-field, and the numbers that have it: offset from the start of
     /// its structure, size, and whether no other bits are in it.
@@ -928,7 +966,7 @@ impl Program {
             matches!(self.start, Start::Any(_)) || self.templates.iter().any(|t| t.code.iter().any(spawns));
         addresses(self);
         let number = |i: &Instr| matches!(i, Instr::Pointer(PointerUse::Number(_) | PointerUse::Bytes));
-        self.numbers = self.templates.iter().any(|t| t.code.iter().any(number));
+        self.address_numbers = self.templates.iter().any(|t| t.code.iter().any(number));
         for t in &mut self.templates {
             t.live = live(t);
             t.shown = t.report_names();
@@ -942,6 +980,7 @@ impl Program {
         self.visibility();
         self.library();
         self.interesting = interesting(self);
+        self.numbers = numbers(self);
     }
 
     /// An object is visible unless only one thread can ever access it, or nothing writes it.

@@ -118,7 +118,7 @@ impl Lower<'_> {
             all = if all == Expr::Const(0) { part } else { Expr::bin(BinOp::Or, all, part, at) };
         }
         let ty = value_type(of, bits);
-        let v = narrowed(all, Int { size: at.size, signed: of.signed, truth: false }, bits.width);
+        let v = narrowed(all, Int::new(at.size, of.signed), bits.width);
         let expr = Expr::cast(v, ty.scalar().unwrap_or(INT));
         Value { expr, ty }
     }

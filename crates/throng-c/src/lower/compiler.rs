@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
         {
             return known(0);
         }
-        let truth = Int { size: 1, signed: false, truth: true };
+        let truth = Int { truth: true, ..Int::new(1, false) };
         let v = self.perhaps(name, Ty::Int(truth));
         Ok(Value { expr: Expr::cast(v.expr, INT), ty: Ty::int() })
     }

@@ -204,7 +204,7 @@ impl<'a> Lower<'a> {
             let v = Expr::cast(low, to_type);
             self.access_as(&result, |s| s.emit(Instr::Store(to, v, to_type)));
         }
-        Ok(Value { expr: overflows, ty: Ty::Int(Int { size: 1, signed: false, truth: true }) })
+        Ok(Value { expr: overflows, ty: Ty::Int(Int { truth: true, ..Int::new(1, false) }) })
     }
 
     /// Returns the bits of a number beyond its 64: all 0 or all 1.

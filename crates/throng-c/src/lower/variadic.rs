@@ -4,11 +4,12 @@
 use std::rc::Rc;
 
 use super::builtins::Args;
+use super::floating::{is_opaque, opaque};
 use super::{Lower, Result, Value, unatomic, unsupported, wrong};
 use crate::library::special::Variadic;
 use crate::syntax::ast::*;
 use crate::types::{Ty, promote};
-use throng_goto::program::{BinOp, Expr, Int, PTR};
+use throng_goto::program::{BinOp, Expr, PTR};
 
 /// Number of bytes of a slot.
 const SLOT: i64 = 8;
@@ -32,12 +33,16 @@ impl<'a> Lower<'a> {
         for (v, slots) in arguments.into_iter().zip(sizes) {
             let to = Expr::bin(BinOp::Add, block.clone(), Expr::Const(offset), PTR);
             offset += slots * SLOT;
+            if is_opaque(&v.ty) {
+                continue;
+            }
             if let Ty::Struct(_) = v.ty.plain() {
                 self.copy(&to, &v.expr, &v.ty, span)?;
                 continue;
             }
-            let Some(at) = slot_type(&v.ty) else { return unsupported(span, "this variable argument") };
-            let v = if let Ty::Int(_) = v.ty.plain() { self.convert(v, &Ty::Int(at), span)? } else { v };
+            let Some(passed) = passed_type(&v.ty) else { return unsupported(span, "this variable argument") };
+            let v = self.convert(v, &passed, span)?;
+            let Some(at) = passed.scalar() else { continue };
             self.store_as(self.access, &to, 0, v.expr, at);
         }
         Ok(block)
@@ -77,14 +82,19 @@ impl<'a> Lower<'a> {
         if !matches!(list.ty.plain(), Ty::Ptr(_)) {
             return wrong(span, "this is not a `va_list`");
         }
-        let at = slot_type(&ty).filter(|at| Some(*at) == ty.scalar());
-        if at.is_none() && !matches!(ty, Ty::Struct(_)) {
+        let passed = passed_type(&ty).filter(|passed| *passed == ty);
+        let at = passed.and_then(|passed| passed.scalar());
+        if at.is_none() && !is_opaque(&ty) && !matches!(ty, Ty::Struct(_)) {
             return unsupported(span, "`va_arg` with this type");
         }
         let list = self.kept(list).expr;
         let next = self.load_as(self.access, &list, 0, PTR);
-        // A structure is its address.
-        let expr = at.map_or(next.clone(), |at| self.load_as(self.access, &next, 0, at));
+        let expr = match at {
+            Some(at) => self.load_as(self.access, &next, 0, at),
+            // A structure is its address.
+            None if matches!(ty, Ty::Struct(_)) => next.clone(),
+            None => opaque().expr,
+        };
         let size = self.slots(&ty, span)? * SLOT;
         let moved = Expr::bin(BinOp::Add, next, Expr::Const(size), PTR);
         self.store_as(self.access, &list, 0, moved, PTR);
@@ -93,9 +103,10 @@ impl<'a> Lower<'a> {
 }
 
 /// Returns the type as which a value is passed; `None` if it does not fit into a slot.
-fn slot_type(ty: &Ty) -> Option<Int> {
+fn passed_type(ty: &Ty) -> Option<Ty> {
     match ty.plain() {
-        Ty::Int(i) => Some(promote(*i)),
-        t => t.scalar(),
+        Ty::Int(i) => Some(Ty::Int(promote(*i))),
+        Ty::Float(4) => Some(Ty::Float(8)),
+        t => t.scalar().map(|_| t.clone()),
     }
 }

@@ -7,6 +7,8 @@
 //! of which a part has no value is packed into the register if it is small. Other registers cannot
 //! tell which bytes of a part have a value, so then load and store are executed at once; where other
 //! threads could tell, the load chooses values.
+//!
+//! Any value that is stored and read nowhere else is such a copy, too.
 
 use super::bits::{is_packed, packed, unpacked};
 use super::{COPIED, DEAD, OPEN, Run, Stepper, Stop};
@@ -28,7 +30,7 @@ fn is_open(byte: u16) -> bool {
 
 /// Returns whether bytes without a value can be [`packed`] into a register of this type.
 fn is_small(at: Int) -> bool {
-    at.size <= 4 && !at.signed
+    at.size <= 4 && !at.signed && !at.float
 }
 
 impl Stepper<'_> {
@@ -79,7 +81,7 @@ impl Stepper<'_> {
             Some(_) => return Ok(false),
         };
         let t = self.template(run);
-        let Instr::Load(loaded, ..) = &t.code[run.pc - 1] else { return Ok(false) };
+        let (Instr::Load(loaded, ..) | Instr::Any(loaded)) = &t.code[run.pc - 1] else { return Ok(false) };
         if loaded != r || copied_to(t, run.pc - 1, *r).is_none() {
             return Ok(false);
         }
