@@ -43,6 +43,8 @@ pub(crate) enum Meaning {
     Atomic,
     /// It is a function of `<stdatomic.h>`: the rest of the name says which one.
     StandardAtomic,
+    /// It returns the address of `errno`, which each thread has for itself.
+    Errno,
     /// Its result is an input.
     Input,
     /// It is a hint for another tool.
@@ -170,8 +172,6 @@ pub(crate) enum Thread {
     Nothing {
         unless: Option<usize>,
     },
-    /// It writes through a pointer in a way that is not modelled.
-    Writes,
 }
 
 impl Thread {
@@ -246,6 +246,8 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("__builtin_c23_va_start", Meaning::Variadic(Variadic::Start), false),
     ("__builtin_va_end", Meaning::Variadic(Variadic::End), false),
     ("__builtin_va_copy", Meaning::Variadic(Variadic::Copy), false),
+    (ERRNO[0], Meaning::Errno, false),
+    (ERRNO[1], Meaning::Errno, false),
     // Control.
     ("setjmp", Refused, false),
     ("_setjmp", Refused, false),
@@ -265,10 +267,6 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("sscanf", Meaning::Scan(Scan::Text), false),
     ("__isoc99_sscanf", Meaning::Scan(Scan::Text), false),
     ("__isoc23_sscanf", Meaning::Scan(Scan::Text), false),
-    ("read", Refused, false),
-    ("fread", Refused, false),
-    ("fgets", Refused, false),
-    ("gets", Refused, false),
     ("__VERIFIER_nondet_memory", Refused, false),
     // Bytes and texts.
     ("memset", Meaning::Bytes(Bytes::Set), false),
@@ -283,8 +281,6 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("strchr", Meaning::Bytes(Bytes::Find), false),
     ("strcpy", Meaning::Bytes(Bytes::CopyText), false),
     ("strcat", Meaning::Bytes(Bytes::Append), false),
-    ("strncpy", Refused, false),
-    ("strncat", Refused, false),
     ("sprintf", Refused, false),
     ("snprintf", Refused, false),
     ("abs", Meaning::Bytes(Bytes::Absolute), false),
@@ -345,6 +341,8 @@ pub(crate) const MUTEX_TYPE: &str = "pthread_mutexattr_settype";
 /// The function that creates a key of values that each thread has for itself.
 pub(crate) const KEY_CREATE: &str = "pthread_key_create";
 
+/// The functions that tell where `errno` is.
+pub(crate) const ERRNO: [&str; 2] = ["__errno_location", "__error"];
 /// The function that ends the thread which calls it.
 pub(crate) const THREAD_EXIT: &str = "pthread_exit";
 
@@ -363,11 +361,11 @@ pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
 
 /// Returns what functions of many names mean, by a part of the name.
 fn family(name: &str) -> Option<Meaning> {
-    if let Some(rest) = name.strip_prefix("pthread_") {
-        return Some(thread_family(rest));
+    let threads = ["pthread_", "sem_"].iter().any(|part| name.starts_with(part));
+    if threads {
+        return super::built_in(name).is_none().then_some(Refused);
     }
     Some(match name {
-        _ if name.starts_with("sem_") => Refused,
         _ if name.starts_with("__atomic_") || name.starts_with("__sync_") => Meaning::Atomic,
         _ if name.starts_with("atomic_") => Meaning::StandardAtomic,
         _ if name.starts_with(INPUT) => Meaning::Input,
@@ -378,18 +376,6 @@ fn family(name: &str) -> Option<Meaning> {
         }
         _ => return None,
     })
-}
-
-/// Returns what `pthread_` with this rest means.
-fn thread_family(rest: &str) -> Meaning {
-    const SETTERS: [&str; 6] = ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set"];
-    if rest.contains("_get") || rest.starts_with("get") {
-        Meaning::Thread(Thread::Writes)
-    } else if SETTERS.iter().any(|p| rest.starts_with(p)) || rest.ends_with("_destroy") {
-        Meaning::Thread(Thread::Nothing { unless: None })
-    } else {
-        Refused
-    }
 }
 
 /// Returns whether a function that ends the program calls those that run after `main`.
@@ -423,7 +409,7 @@ mod tests {
     fn no_function_has_two_meanings() {
         for (i, row) in TABLE.iter().enumerate() {
             assert!(TABLE[..i].iter().all(|other| other.0 != row.0), "{}", row.0);
-            assert!(crate::library::known(row.0).is_none(), "{} is in both tables", row.0);
+            assert!(crate::library::built_in(row.0).is_none(), "{} is in both tables", row.0);
         }
     }
 
@@ -433,7 +419,7 @@ mod tests {
         assert_eq!((special("assert", true), special("assert", false)), (None, Some(Meaning::Assert)));
         assert_eq!(special("__builtin_memset", false), Some(Meaning::Bytes(Bytes::Set)));
         assert_eq!(special("__builtin_free", false), None);
-        assert_eq!(special("pthread_attr_getstacksize", false), Some(Meaning::Thread(Thread::Writes)));
+        assert_eq!(special("pthread_attr_getstacksize", false), None);
         assert_eq!(special("pthread_cancel", false), Some(Refused));
         assert_eq!(special("atomic_begin", false), Some(AtomicBegin));
         assert_eq!(special("atomic_load", false), Some(Meaning::StandardAtomic));

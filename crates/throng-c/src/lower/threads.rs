@@ -10,7 +10,7 @@ use super::functions::Role;
 use super::{Definition, Lower, Result, Symbol, Value, unsupported, written_name, wrong};
 use crate::library::special::Thread;
 use crate::types::Ty;
-use throng_goto::program::{BinOp, Expr, INT, Instr, PTR};
+use throng_goto::program::{BinOp, Expr, FUNCTION, INT, Instr, PTR, object_of};
 
 /// Returns the handle of the running thread: 0 is none.
 fn handle() -> Expr {
@@ -109,7 +109,6 @@ impl<'a> Lower<'a> {
             | Thread::SemaphoreWait { .. }
             | Thread::SemaphoreValue => self.semaphore(function, args, span)?,
             Thread::Nothing { unless: Some(i) } if !self.is_null(args, i) => return Ok(None),
-            Thread::Writes => return Ok(None),
             Thread::Nothing { .. } => {
                 self.all(args)?;
                 Expr::Const(0)
@@ -180,19 +179,7 @@ impl<'a> Lower<'a> {
         let argument = self.arg(args, 3, span)?;
         let number = self.register(PTR, None);
         let arguments = [argument];
-        match function.expr {
-            Expr::Const(a) => match self.program.name_of(a) {
-                Some(name) if throng_goto::program::object_of(a) >= throng_goto::program::FUNCTION => {
-                    self.spawn(&name, &arguments, number, span)?
-                }
-                _ => return wrong(span, "this is not a function"),
-            },
-            ref f => {
-                let mut names = self.candidates(1);
-                names.extend(self.candidates(0));
-                self.spawn_pointer(f, names, &arguments, number, span)?;
-            }
-        }
+        self.spawn_value(&function, &arguments, number, span)?;
         match handle.expr {
             Expr::Const(0) => {}
             a => {
@@ -205,6 +192,25 @@ impl<'a> Lower<'a> {
         }
         self.assume("threads can be created");
         Ok(Expr::Const(0))
+    }
+
+    /// Starts a thread in the function that a value is the address of.
+    pub(super) fn spawn_value(
+        &mut self,
+        function: &Value,
+        arguments: &[Value],
+        number: u32,
+        span: Span,
+    ) -> Result<()> {
+        let Expr::Const(a) = function.expr else {
+            let mut names = self.candidates(arguments.len());
+            names.extend((0..arguments.len()).rev().flat_map(|n| self.candidates(n)));
+            return self.spawn_pointer(&function.expr, names, arguments, number, span);
+        };
+        match self.program.name_of(a).filter(|_| object_of(a) >= FUNCTION) {
+            Some(name) => self.spawn(&name, arguments, number, span),
+            None => wrong(span, "this is not a function"),
+        }
     }
 
     /// Returns the handle of the thread with a number: 0 is none.

@@ -3,7 +3,9 @@
 use crate::syntax::ast::*;
 
 use super::Rewriter;
-use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, is_atomic_function, special};
+use crate::library::prelude::{defines, is_pure};
+use crate::library::row::Returns;
+use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, is_atomic_function};
 
 /// Returns the argument at a position, as text.
 fn arg(args: &[String], n: usize) -> &str {
@@ -42,7 +44,8 @@ impl Rewriter<'_> {
         let defined = self.defined.get(name);
         let list = args.join(", ");
         let error = self.question.error_function.as_deref();
-        let meaning = match special(name, defined.is_some()) {
+        let library = self.library.clone();
+        let meaning = match library.meaning(name, defined.is_some()) {
             _ if error == Some(name) => Some(Meaning::Error),
             Some(Meaning::Error) if error.is_some() => None,
             Some(Meaning::FailedAssertion(_)) if error.is_some() => Some(Meaning::Halt),
@@ -50,7 +53,12 @@ impl Rewriter<'_> {
         };
         match meaning {
             None if defined.is_some() => self.defined_call(name, &list),
-            None | Some(Meaning::Input | Meaning::Refused) => self.input(name, args, e, site),
+            None => self.library_call(name, args, e, site),
+            Some(Meaning::Input | Meaning::Refused) => self.input(name, args, e, site),
+            Some(Meaning::Errno) => {
+                self.errno = true;
+                format!("{name}()")
+            }
             Some(Meaning::Error) => format!("__throng_failed_assertion(\"{name} is called\")"),
             Some(Meaning::FailedAssertion(n)) => {
                 let text = args.get(n).filter(|text| text.starts_with('"'));
@@ -73,9 +81,9 @@ impl Rewriter<'_> {
                 format!("{name}({list})")
             }
             Some(Meaning::Hint) => "((void)0)".into(),
-            Some(Meaning::Bytes(function)) => bytes(function, name, args, site),
+            Some(Meaning::Bytes(function)) => bytes(function, library.plain(name), args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
-            Some(Meaning::Atomic | Meaning::StandardAtomic) => self.atomic(name, &list, e, site),
+            Some(Meaning::Atomic | Meaning::StandardAtomic) => self.atomic(library.plain(name), &list, e, site),
             Some(Meaning::Scan(source)) => self.scan(source, args, site),
         }
     }
@@ -101,6 +109,34 @@ impl Rewriter<'_> {
         }
         let r = self.name();
         format!("({{ {enter} __auto_type {r} = {call}; {leave} {r}; }})")
+    }
+
+    /// Calls a function that the library knows by its row, or by its code in C.
+    fn library_call(&mut self, name: &str, args: &[String], e: &Node<Expression>, site: usize) -> String {
+        let library = self.library.clone();
+        let plain = library.plain(name);
+        let short = plain.strip_prefix("__builtin_").unwrap_or(plain);
+        if is_pure(short) {
+            return format!("({{ __throng_call({site}); {short}({}); }})", args.join(", "));
+        }
+        let Some(function) = library.known(name).filter(|_| !defines(plain)) else {
+            if defines(plain) {
+                self.refused.get_or_insert(name.to_string());
+            }
+            return self.input(name, args, e, site);
+        };
+        self.sets_errno |= function.errno;
+        match function.returns {
+            _ if !function.is_replayed() => {
+                self.refused.get_or_insert(name.to_string());
+                self.input(name, args, e, site)
+            }
+            Returns::Argument(n) => {
+                self.inputs.insert(site);
+                format!("({{ __throng_call({site}); {}; }})", arg(args, n))
+            }
+            _ => self.input(name, args, e, site),
+        }
     }
 
     /// Takes an input in place of a call of a function that is not defined.
@@ -206,7 +242,7 @@ impl Rewriter<'_> {
             }
             Thread::SemaphoreValue => format!("__throng_sem_value({site}, {lock}, {})", arg(1)),
             Thread::MutexAttribute | Thread::LockInit => format!("__throng_reset({site}, {lock}, 0)"),
-            Thread::Nothing { .. } | Thread::Writes => format!("__throng_pass({site})"),
+            Thread::Nothing { .. } => format!("__throng_pass({site})"),
         }
     }
 }
