@@ -1,6 +1,7 @@
 //! Parses preprocessed C and says how long that took: `parse FILE.i …`
 //!
 //! Errors are printed as `FILE:LINE: message`; a file that is refused makes the status 1.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

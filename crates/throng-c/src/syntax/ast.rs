@@ -633,7 +633,7 @@ pub struct TranslationUnit(pub Vec<Node<ExternalDeclaration>>);
 pub enum ExternalDeclaration {
     Declaration(Node<Declaration>),
     StaticAssert(Node<StaticAssert>),
-    FunctionDefinition(Node<FunctionDefinition>),
+    FunctionDefinition(Box<Node<FunctionDefinition>>),
     /// Assembly outside functions.
     Asm(Node<StringLiteral>),
     /// The text behind `#pragma`, other than `pack`.

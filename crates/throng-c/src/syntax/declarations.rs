@@ -10,7 +10,7 @@ use super::token::Kind;
 /// What a declaration turned out to be.
 pub(super) enum Declared {
     Declaration(Node<Declaration>),
-    Function(Node<FunctionDefinition>),
+    Function(Box<Node<FunctionDefinition>>),
 }
 
 impl Parser<'_> {
@@ -96,7 +96,7 @@ impl Parser<'_> {
             let attributes = self.attributes()?;
             declarator.node.attributes.extend(attributes);
             if declarators.is_empty() && self.is_body(&declarator.node) {
-                return Ok(Declared::Function(self.function_definition(specifiers, declarator)?));
+                return Ok(Declared::Function(Box::new(self.function_definition(specifiers, declarator)?)));
             }
             declarators.push(self.init_declarator(begin, &specifiers, declarator)?);
             if !self.eat(Kind::Comma) {

@@ -294,8 +294,11 @@ impl Lexer<'_, '_> {
     }
 }
 
+/// How a punctuator is written, and what it is.
+type Punctuator = (&'static [u8], Kind);
+
 /// Punctuators by their first bytes.
-static BY_FIRST_BYTE: LazyLock<Vec<Vec<(&'static [u8], Kind)>>> = LazyLock::new(|| {
+static BY_FIRST_BYTE: LazyLock<Vec<Vec<Punctuator>>> = LazyLock::new(|| {
     let mut table = vec![Vec::new(); 256];
     for (sign, kind) in PUNCTUATORS {
         table[usize::from(sign.as_bytes()[0])].push((sign.as_bytes(), *kind));

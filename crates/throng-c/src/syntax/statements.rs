@@ -53,7 +53,7 @@ impl Parser<'_> {
             _ if self.is_label() || !self.is_block_declaration() => BlockItem::Statement(self.statement()?),
             _ => match self.declaration()? {
                 Declared::Declaration(d) => BlockItem::Declaration(d),
-                Declared::Function(f) => BlockItem::Function(Box::new(f)),
+                Declared::Function(f) => BlockItem::Function(f),
             },
         };
         Ok(self.node(start, item))

@@ -334,7 +334,7 @@ pub(super) const PUNCTUATORS: &[(&str, Kind)] = &[
 impl Kind {
     /// Returns the sign of a punctuator, or a word for a kind of token, as messages have it.
     pub(super) fn symbol(self) -> String {
-        let sign = PUNCTUATORS.iter().filter(|p| p.1 == self).map(|p| p.0).last();
+        let sign = PUNCTUATORS.iter().filter(|p| p.1 == self).map(|p| p.0).next_back();
         let word = || KEYWORDS.iter().find(|k| k.0 == self).map(|k| k.1[0]);
         match sign.or_else(word) {
             Some(text) => format!("`{text}`"),
