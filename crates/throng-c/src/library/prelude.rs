@@ -15,6 +15,7 @@ const FILES: &[(&str, &str)] = &[
     ("input.c", include_str!("../../library/input.c")),
     ("memory.c", include_str!("../../library/memory.c")),
     ("numbers.c", include_str!("../../library/numbers.c")),
+    ("tables.c", include_str!("../../library/tables.c")),
     ("sort.c", include_str!("../../library/sort.c")),
     ("text.c", include_str!("../../library/text.c")),
 ];
@@ -33,7 +34,7 @@ fn index() -> &'static HashMap<&'static str, usize> {
 
 /// Returns the function that a line begins to define, for programs to call.
 fn defined(line: &str) -> Option<&str> {
-    let before = line.strip_suffix('{')?.split_once('(')?.0;
+    let before = line.strip_suffix(['{', ','])?.split_once('(')?.0;
     let is_head = !line.starts_with(|c: char| c.is_whitespace()) && !line.starts_with("static ");
     let name = before.rsplit([' ', '*']).next()?;
     is_head.then_some(name)

@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
         if name.starts_with("__builtin_") {
             return unsupported(span, format!("`{name}`"));
         }
-        self.note(Assumption::Undefined(name.into()));
+        self.note(Assumption::Undefined { name: name.into(), row: self.row_of(name, ty) });
         let called = Doubt::Undefined(name.into());
         if ty.result.scalar().is_none() {
             let r = self.register(INT, None);

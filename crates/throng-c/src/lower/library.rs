@@ -450,6 +450,62 @@ impl<'a> Lower<'a> {
         assigned.enumerate().map(target).collect()
     }
 
+    /// Returns a row for a function that is not known, as far as its type tells: users say what more
+    /// it does.
+    pub(super) fn row_of(&self, name: &str, ty: &Func) -> String {
+        let used = |(_, t): &(Option<String>, Ty)| match t.plain() {
+            Ty::Ptr(to) => match to.plain() {
+                Ty::Int(Int { size: 1, .. }) => "text",
+                to if to.layout(&self.structs).is_some() && !matches!(to, Ty::Void | Ty::Func(_)) => "writes?",
+                _ => "value",
+            },
+            _ => "value",
+        };
+        let shown: Vec<String> = ty.parameters.iter().map(|(_, t)| self.shown(t)).collect();
+        let used: Vec<String> = ty.parameters.iter().map(|p| format!("\"{}\"", used(p))).collect();
+        let more = if ty.variadic && !used.is_empty() { ", ..." } else { "" };
+        let result = self.shown(&ty.result);
+        let mut row = format!("[{name}]  # {result} {name}({}{more})\n", shown.join(", "));
+        row += &format!("arguments = [{}]", used.join(", "));
+        if ty.result != Ty::Void {
+            row += "\nreturns = \"anything\"";
+        }
+        row
+    }
+
+    /// Returns a type as C writes it, without qualifiers.
+    fn shown(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Void => "void".into(),
+            Ty::Int(i) if i.truth => "_Bool".into(),
+            Ty::Int(i) => {
+                let unsigned = if i.signed { "" } else { "unsigned " };
+                let name = match i.size {
+                    1 => "char",
+                    2 => "short",
+                    4 => "int",
+                    _ => "long",
+                };
+                format!("{unsigned}{name}")
+            }
+            Ty::Ptr(t) => match &**t {
+                Ty::Func(f) => {
+                    let shown: Vec<String> = f.parameters.iter().map(|(_, t)| self.shown(t)).collect();
+                    format!("{} (*)({})", self.shown(&f.result), shown.join(", "))
+                }
+                t => format!("{} *", self.shown(t)).replace("* *", "**"),
+            },
+            Ty::Struct(s) => match &self.structs[*s] {
+                s if s.name.is_empty() => "struct".into(),
+                s if s.union => format!("union {}", s.name),
+                s => format!("struct {}", s.name),
+            },
+            Ty::Atomic(t) => format!("_Atomic {}", self.shown(t)),
+            Ty::Float(4) => "float".into(),
+            _ => "double".into(),
+        }
+    }
+
     /// Returns the initial bytes of a standard stream: an address at which there is nothing.
     pub(super) fn stream(&mut self, name: &str) -> Option<Vec<u16>> {
         let is_one = matches!(name, "stdin" | "stdout" | "stderr");

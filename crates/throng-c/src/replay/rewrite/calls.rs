@@ -5,7 +5,7 @@ use crate::syntax::ast::*;
 use super::Rewriter;
 use crate::library::prelude::{defines, is_pure};
 use crate::library::row::Returns;
-use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, is_atomic_function};
+use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, Wait, is_atomic_function};
 
 /// Returns the argument at a position, as text.
 fn arg(args: &[String], n: usize) -> &str {
@@ -185,19 +185,28 @@ impl Rewriter<'_> {
         // A mutex with room for it knows its owner and its kind, if any can be recursive.
         let known = |lock: &str| format!("__THRONG_KNOWS({lock})");
         match function {
-            Thread::Create => {
+            Thread::Create | Thread::PlainCreate => {
+                let first = if function == Thread::Create { 2 } else { 1 };
                 let null = matches!(lock.replace([' ', '(', ')'], "").as_str(), "0" | "void*0");
                 let size = if null { "0".into() } else { format!("sizeof *({lock})") };
                 format!(
                     "__throng_create({site}, (void *)({lock}), {size}, (void *)({}), (void *)({}))",
-                    arg(2),
-                    arg(3)
+                    arg(first),
+                    arg(first + 1)
+                )
+            }
+            Thread::PlainJoin => {
+                let (r, to) = (self.name(), self.name());
+                format!(
+                    "({{ void *{r}; int *{to} = ({}); __throng_join({site}, (unsigned long)({}), &{r}); if ({to}) *{to} = (int)(long){r}; 0; }})",
+                    arg(1),
+                    arg(0)
                 )
             }
             Thread::Join => {
                 format!("__throng_join({site}, (unsigned long)({}), (void **)({}))", arg(0), arg(1))
             }
-            Thread::Exit => format!("__throng_exit({site}, (void *)({}))", arg(0)),
+            Thread::Exit => format!("__throng_exit({site}, (void *)(long)({}))", arg(0)),
             Thread::KeyCreate => {
                 format!(
                     "__throng_key_create({site}, (void *)({lock}), sizeof *({lock}), (void *)({}))",
@@ -209,26 +218,32 @@ impl Rewriter<'_> {
             Thread::GetSpecific => format!("__throng_get_specific({lock})"),
             Thread::Own => "__throng_self()".into(),
             Thread::Equal => format!("(({}) == ({}))", arg(0), arg(1)),
-            Thread::MutexLock { wait } => {
-                format!("__throng_lock({site}, {lock}, {}, {})", u8::from(wait), known(lock))
+            Thread::MutexLock(wait) => {
+                busy(wait, format!("__throng_lock({site}, {lock}, {}, {})", waits(wait), known(lock)))
             }
             Thread::MutexUnlock => format!("__throng_unlock({site}, {lock}, {})", known(lock)),
-            Thread::SpinLock { wait } => format!("__throng_lock({site}, {lock}, {}, 0)", u8::from(wait)),
+            Thread::SpinLock(wait) => format!("__throng_lock({site}, {lock}, {}, 0)", waits(wait)),
             Thread::SpinUnlock => format!("__throng_unlock({site}, {lock}, 0)"),
             Thread::ReadWriteUnlock => format!("__throng_rw_unlock({site}, {lock})"),
             Thread::MutexInit => format!("__throng_init({site}, {lock}, {}, {})", arg(1), known(lock)),
+            Thread::PlainMutexInit => {
+                let kind = self.name();
+                format!("({{ int {kind} = ({}) & 1; __throng_init({site}, {lock}, &{kind}, {}); }})", arg(1), known(lock))
+            }
             Thread::MutexType => format!("__throng_reset({site}, {lock}, {})", arg(1)),
             Thread::ConditionInit => format!("__throng_cond_init({site}, {lock}, sizeof *({lock}))"),
             Thread::MutexDestroy => format!("__throng_destroy({site}, {lock})"),
-            Thread::ReadLock { wait } => format!("__throng_read_lock({site}, {lock}, {})", u8::from(wait)),
-            Thread::WriteLock { wait } => format!("__throng_write_lock({site}, {lock}, {})", u8::from(wait)),
-            Thread::ConditionWait { timed } => {
+            Thread::ReadLock(wait) => {
+                busy(wait, format!("__throng_read_lock({site}, {lock}, {})", waits(wait)))
+            }
+            Thread::WriteLock(wait) => {
+                busy(wait, format!("__throng_write_lock({site}, {lock}, {})", waits(wait)))
+            }
+            Thread::ConditionWait(how) => {
                 let wait = format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)));
-                if !timed {
-                    return wait;
-                }
+                let Wait::Else(code) = how else { return wait };
                 self.inputs.insert(site);
-                format!("({wait}, (int)__throng_input({site}) * 110)")
+                format!("({wait}, (int)__throng_input({site}) * {code})")
             }
             Thread::ConditionSignal => format!("__throng_signal({site}, {lock}, 0)"),
             Thread::ConditionBroadcast => format!("__throng_signal({site}, {lock}, 1)"),
@@ -237,13 +252,26 @@ impl Rewriter<'_> {
             Thread::Once => format!("__throng_once({site}, {lock}, {})", arg(1)),
             Thread::SemaphoreInit => format!("__throng_reset({site}, {lock}, {})", arg(2)),
             Thread::SemaphorePost => format!("__throng_sem_post({site}, {lock})"),
-            Thread::SemaphoreWait { wait } => {
-                format!("__throng_sem_wait({site}, {lock}, {})", u8::from(wait))
+            Thread::SemaphoreWait(wait) => {
+                format!("__throng_sem_wait({site}, {lock}, {})", waits(wait))
             }
             Thread::SemaphoreValue => format!("__throng_sem_value({site}, {lock}, {})", arg(1)),
             Thread::MutexAttribute | Thread::LockInit => format!("__throng_reset({site}, {lock}, 0)"),
             Thread::Nothing { .. } => format!("__throng_pass({site})"),
         }
+    }
+}
+
+/// Returns whether a function waits, as an argument.
+fn waits(wait: Wait) -> u8 {
+    u8::from(wait == Wait::Ever)
+}
+
+/// Returns a call with what it returns where a lock is not free, in place of `EBUSY`.
+fn busy(wait: Wait, call: String) -> String {
+    match wait {
+        Wait::Ever | Wait::Else(16) => call,
+        Wait::Else(code) => format!("({call} ? {code} : 0)"),
     }
 }
 
