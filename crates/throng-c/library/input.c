@@ -7,6 +7,7 @@ void free(void *p);
 long __throng_between(long least, long most);
 void __throng_fill(void *to, size_t n);
 void __throng_write(void *to, size_t n);
+int __throng_any(void);
 void __throng_errno(void);
 
 long read(int file, void *to, size_t n) {
@@ -107,7 +108,7 @@ static void address(void *to, unsigned *n) {
 int accept(int socket, void *to, unsigned *n) {
     address(to, n);
     __throng_errno();
-    return __throng_between(-1, 1048575);
+    return __throng_any();
 }
 
 int getsockname(int socket, void *to, unsigned *n) {
@@ -135,11 +136,13 @@ int poll(void *files, unsigned long n, int timeout) {
         __throng_write((char *)files + 8 * i + 6, 2);
     }
     __throng_errno();
-    return __throng_between(-1, n);
+    if (timeout >= 0)
+        return __throng_between(-1, n);
+    return __throng_between(0, 1) ? -1 : __throng_between(1, n);
 }
 
 int ppoll(void *files, unsigned long n, const void *timeout, const void *mask) {
-    return poll(files, n, 0);
+    return poll(files, n, timeout ? 0 : -1);
 }
 
 /* `struct epoll_event` takes twelve bytes. */

@@ -8,6 +8,7 @@ size_t strlen(const char *s);
 void __throng_write(void *to, size_t n);
 void __throng_errno(void);
 long __throng_between(long least, long most);
+int __throng_any(void);
 
 static int lower(int c) {
     return c >= 'A' && c <= 'Z' ? c + 32 : c;
@@ -321,7 +322,7 @@ int mkstemp(char *name) {
     size_t n = strlen(name);
     __throng_write(name + n - 6, 6);
     __throng_errno();
-    return __throng_between(-1, 1048575);
+    return __throng_any();
 }
 
 char *mkdtemp(char *name) {

@@ -96,7 +96,7 @@ impl Library {
         let source = Arc::new(source);
         let rejected = |span, message: String| Rejected {
             source: source.clone(),
-            diagnostics: vec![Diagnostic::error("E810", span, message)],
+            diagnostics: vec![Diagnostic::error("E812", span, message)],
         };
         let rows: BTreeMap<toml::Spanned<String>, Row> = toml::from_str(&source.text).map_err(|e| {
             let at = e.span().unwrap_or(0..0);
@@ -135,7 +135,7 @@ impl Library {
             for (source, places) in &self.files {
                 if let Some(&at) = places.get(name) {
                     let message = format!("the program defines `{name}` itself: the row says nothing");
-                    let diagnostics = vec![Diagnostic::error("E810", at, message)];
+                    let diagnostics = vec![Diagnostic::error("E812", at, message)];
                     return Err(Rejected { source: source.clone(), diagnostics });
                 }
             }

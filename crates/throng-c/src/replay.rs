@@ -39,8 +39,7 @@ pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
         };
         let mut sites = Sites::of(&loaded.query.program);
         let (program, question) = (&loaded.query.program, &loaded.query.question);
-        let mut rewriter =
-            Rewriter::new(&loaded.text.text, unit, program, &sites, question, &loaded.library);
+        let mut rewriter = Rewriter::new(&loaded.text.text, unit, program, &sites, question, &loaded.library);
         let body = rewriter.unit(unit);
         if let Some(name) = &rewriter.refused {
             return Err(format!("a replay of a program that calls `{name}` is not supported"));

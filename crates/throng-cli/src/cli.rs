@@ -38,7 +38,9 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use bench::BenchArgs;
 use compiler::CompilerFlags;
 use console::{Console, Failure};
-use throng::{CodeQuestion, Compiling, CutoffMethod, Engine, Error, Flags, Input, Library, Selection, Settings};
+use throng::{
+    CodeQuestion, Compiling, CutoffMethod, Engine, Error, Flags, Input, Library, Selection, Settings,
+};
 use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
@@ -785,7 +787,8 @@ impl InputArgs {
             return Ok(Input::open_c(self.file(), &compiling, limits));
         };
         let files = self.file.iter().chain(more).cloned().collect();
-        let selection = Selection { files, main: self.main.clone(), entries: self.entry.clone(), flags, library };
+        let selection =
+            Selection { files, main: self.main.clone(), entries: self.entry.clone(), flags, library };
         Ok(Input::open_project(project, &selection, limits))
     }
 

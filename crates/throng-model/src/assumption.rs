@@ -56,7 +56,9 @@ impl fmt::Display for Assumption {
             Assumption::WholeStatements => "statements without calls, and conditions, are one step",
             Assumption::MemorySafe => "the program makes no memory error",
             Assumption::WithinArrays => "accesses to arrays stay inside them",
-            Assumption::Undefined { name, .. } => return write!(f, "`{name}` is not defined: it may do anything"),
+            Assumption::Undefined { name, .. } => {
+                return write!(f, "`{name}` is not defined: it may do anything");
+            }
             Assumption::Reader(what) => what,
         })
     }

@@ -60,7 +60,11 @@ impl Compiling {
     /// ```
     pub fn alike(flags: Flags, more: &[impl AsRef<Path>]) -> Compiling {
         let compiled = |path: &Path| SourceFile { path: path.into(), flags: flags.clone() };
-        Compiling { more: more.iter().map(|path| compiled(path.as_ref())).collect(), flags, ..Compiling::default() }
+        Compiling {
+            more: more.iter().map(|path| compiled(path.as_ref())).collect(),
+            flags,
+            ..Compiling::default()
+        }
     }
 
     fn options(&self, first: &Path, limits: &Limits) -> Options {

@@ -48,6 +48,12 @@ pub(crate) fn is_pure(name: &str) -> bool {
     index().get(name).is_some_and(|&n| !OPEN.contains(&FILES[n].0)) && !CHOICES.contains(&name)
 }
 
+/// Returns whether C leaves open in which order a function, by its name among the definitions,
+/// compares.
+pub(crate) fn is_sorting(function: &str) -> bool {
+    function.ends_with(":qsort")
+}
+
 /// Returns whether a function is written in C here.
 pub(crate) fn defines(name: &str) -> bool {
     index().contains_key(name)

@@ -101,6 +101,18 @@ pub(crate) enum Returns {
     Static { optional: bool },
 }
 
+impl Returns {
+    /// Returns the least of one or two numbers (`true`) that are possible, if there are no others.
+    pub(crate) fn two(&self) -> Option<(i64, bool)> {
+        match self {
+            Returns::Between(Some(Term::Number(a)), Some(Term::Number(b))) if b.checked_sub(*a)? <= 1 => {
+                Some((*a, a != b))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Where a function leads that does not return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -166,8 +178,10 @@ impl Function {
 
     /// Returns whether a replay can stand for a call: it is an input, or one of its arguments.
     pub(crate) fn is_replayed(&self) -> bool {
-        let returns =
-            matches!(self.returns, Returns::Between(..) | Returns::Anything | Returns::Perhaps | Returns::Argument(_));
+        let returns = matches!(
+            self.returns,
+            Returns::Between(..) | Returns::Anything | Returns::Perhaps | Returns::Argument(_)
+        );
         let effects = self.ends.is_some() || !self.calls.is_empty() || self.starts.is_some();
         returns && !effects && self.sets.is_empty() && !self.arguments.contains(&Use::Frees)
     }
@@ -227,7 +241,9 @@ impl Amount {
     fn read(text: &str) -> Result<Amount, String> {
         match text {
             "" => Ok(Amount::Object),
-            text => text.split('*').map(|t| Term::read(t.trim())).collect::<Result<_, _>>().map(Amount::Bytes),
+            text => {
+                text.split('*').map(|t| Term::read(t.trim())).collect::<Result<_, _>>().map(Amount::Bytes)
+            }
         }
     }
 }
@@ -332,10 +348,7 @@ mod tests {
         assert_eq!(used("text"), Ok(Use::Text { most: None, optional: false }));
         assert!(used("value #1").is_err() && used("reads #0").is_err() && used("eats").is_err());
         let returns = |text: &str| Returns::try_from(text.to_string());
-        assert_eq!(
-            returns("-1..#3"),
-            Ok(Returns::Between(Some(Term::Number(-1)), Some(Term::Argument(2))))
-        );
+        assert_eq!(returns("-1..#3"), Ok(Returns::Between(Some(Term::Number(-1)), Some(Term::Argument(2)))));
         assert_eq!(returns("0"), Ok(Returns::Between(Some(Term::Number(0)), Some(Term::Number(0)))));
         assert_eq!(returns("#1"), Ok(Returns::Argument(0)));
         assert_eq!(returns("in? #1"), Ok(Returns::Into { argument: 0, optional: true }));

@@ -37,7 +37,7 @@ fn rows_of_users_are_refused_with_their_place() {
         (d.code, at, d.message.clone())
     };
     let (code, at, message) = refused("[f]\nreturns = \"0\"\n\n[strlen]\n");
-    assert_eq!((code, at), ("E810", (4, 2)), "{message}");
+    assert_eq!((code, at), ("E812", (4, 2)), "{message}");
     assert_eq!(refused("[f]\nreturns = \"0\"\n[pthread_mutex_lock]\n").1, (3, 2));
     assert_eq!(refused("[f]\narguments = [\"value\", \"eats\"]\n").1.0, 2);
     assert!(refused("[f]\narguments = [\"value\"]\nreturns = \"#2\"\n").2.contains("#2"));

@@ -38,7 +38,10 @@ impl<'a> Lower<'a> {
     fn place_or_value(&mut self, e: &'a Node<Expression>) -> Result<std::result::Result<Place, Value>> {
         Ok(match &e.node {
             Expression::Identifier(n)
-                if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(..) | Symbol::Function(_) | Symbol::Argument(_))) =>
+                if !matches!(
+                    self.lookup(&n.node.name),
+                    Some(Symbol::Constant(..) | Symbol::Function(_) | Symbol::Argument(_))
+                ) =>
             {
                 Ok(self.place(e)?)
             }

@@ -272,7 +272,11 @@ impl<'a> Lower<'a> {
         self.any_result(ty, span, |s, r| match &function.returns {
             Returns::Between(..) => {
                 let (least, most) = ends.unwrap_or_default();
-                s.any_within(r, least, most);
+                match function.returns.two() {
+                    Some((least, true)) => s.one_of_two(r, least),
+                    Some((only, false)) => s.emit(Instr::Let(r, Expr::Const(only))),
+                    None => s.any_within(r, least, most),
+                }
             }
             Returns::Perhaps => s.emit_doubtful(r, Doubt::Returns(name.into())),
             Returns::Into { argument, optional } => {
@@ -289,6 +293,14 @@ impl<'a> Lower<'a> {
             }),
             _ => s.emit_doubtful(r, doubt()),
         })
+    }
+
+    /// `r` is a number or the next one.
+    fn one_of_two(&mut self, r: Reg, least: i64) {
+        let at = self.current.template.registers[r as usize];
+        let more = self.register(Int { truth: true, ..BYTE }, None);
+        self.emit(Instr::Any(more));
+        self.emit(Instr::Let(r, Expr::bin(BinOp::Add, Expr::Reg(more), Expr::Const(least), at)));
     }
 
     /// `r` is null, if it may be, or what is written.
@@ -335,7 +347,25 @@ impl<'a> Lower<'a> {
         })?;
         let optional = matches!(function.returns, Returns::Static { optional: true });
         self.any_result(ty, span, |s, r| {
-            s.or_null(r, optional, |s| s.emit(Instr::Let(r, Expr::Const(a))));
+            let (end, is) = (s.label(), s.register(Int { truth: true, ..BYTE }, None));
+            if optional {
+                // When it is null is not known.
+                s.emit(Instr::Any(is));
+                let some = s.label();
+                s.emit(Instr::Branch(Expr::Reg(is), some, end));
+                s.place_label(some);
+            }
+            s.emit(Instr::Let(r, Expr::Const(a)));
+            if optional {
+                let out = s.label();
+                s.emit(Instr::Jump(out));
+                s.place_label(end);
+                s.emit_doubtful(r, Doubt::Result(name.into()));
+                s.emit(Instr::Assume(Expr::is_zero(Expr::Reg(r))));
+                s.place_label(out);
+            } else {
+                s.place_label(end);
+            }
         })
     }
 
@@ -456,7 +486,9 @@ impl<'a> Lower<'a> {
         let used = |(_, t): &(Option<String>, Ty)| match t.plain() {
             Ty::Ptr(to) => match to.plain() {
                 Ty::Int(Int { size: 1, .. }) => "text",
-                to if to.layout(&self.structs).is_some() && !matches!(to, Ty::Void | Ty::Func(_)) => "writes?",
+                to if to.layout(&self.structs).is_some() && !matches!(to, Ty::Void | Ty::Func(_)) => {
+                    "writes?"
+                }
                 _ => "value",
             },
             _ => "value",

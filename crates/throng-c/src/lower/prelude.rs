@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::functions::takes_more;
 use super::{Lower, Place, Result, Symbol, Value, unsupported};
-use crate::library::prelude::defines;
+use crate::library::prelude::{defines, is_sorting};
 use crate::syntax::ast::Span;
 use crate::types::{Func, Ty};
 use throng_goto::program::{Expr, Instr, PTR};
@@ -57,6 +57,9 @@ impl<'a> Lower<'a> {
         }
         if arguments.len() < d.ty.parameters.len() {
             return unsupported(span, format!("a call of `{function}` without an argument"));
+        }
+        if is_sorting(function) {
+            self.assume("`qsort` sorts by insertion");
         }
         let mut given = arguments.into_iter();
         let mut scope = HashMap::new();

@@ -155,7 +155,9 @@ impl Tables {
                     *self.passed.entry((i, gate)).or_default() += 1;
                 }
             }
-            Event::Opened(at, r) if program.templates[at.template as usize].copies.contains(&(at.pc as usize)) => {
+            Event::Opened(at, r)
+                if program.templates[at.template as usize].copies.contains(&(at.pc as usize)) =>
+            {
                 // It is written to memory, and chosen where that is read.
                 self.held.set(i, *r, None);
             }

@@ -6,6 +6,7 @@ mod corpus;
 mod fidelity;
 mod functions;
 mod generated;
+mod library;
 mod mutants;
 mod programs;
 mod search;

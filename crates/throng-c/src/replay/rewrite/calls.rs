@@ -83,7 +83,9 @@ impl Rewriter<'_> {
             Some(Meaning::Hint) => "((void)0)".into(),
             Some(Meaning::Bytes(function)) => bytes(function, library.plain(name), args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
-            Some(Meaning::Atomic | Meaning::StandardAtomic) => self.atomic(library.plain(name), &list, e, site),
+            Some(Meaning::Atomic | Meaning::StandardAtomic) => {
+                self.atomic(library.plain(name), &list, e, site)
+            }
             Some(Meaning::Scan(source)) => self.scan(source, args, site),
         }
     }
@@ -135,6 +137,12 @@ impl Rewriter<'_> {
                 self.inputs.insert(site);
                 format!("({{ __throng_call({site}); {}; }})", arg(args, n))
             }
+            // What is chosen is by how much the result is larger than the least one.
+            Returns::Between(..) => match function.returns.two() {
+                Some((least, true)) => format!("({} + ({least}))", self.input(name, args, e, site)),
+                Some((only, false)) => format!("({{ __throng_call({site}); {only}; }})"),
+                None => self.input(name, args, e, site),
+            },
             _ => self.input(name, args, e, site),
         }
     }
@@ -228,7 +236,11 @@ impl Rewriter<'_> {
             Thread::MutexInit => format!("__throng_init({site}, {lock}, {}, {})", arg(1), known(lock)),
             Thread::PlainMutexInit => {
                 let kind = self.name();
-                format!("({{ int {kind} = ({}) & 1; __throng_init({site}, {lock}, &{kind}, {}); }})", arg(1), known(lock))
+                format!(
+                    "({{ int {kind} = ({}) & 1; __throng_init({site}, {lock}, &{kind}, {}); }})",
+                    arg(1),
+                    known(lock)
+                )
             }
             Thread::MutexType => format!("__throng_reset({site}, {lock}, {})", arg(1)),
             Thread::ConditionInit => format!("__throng_cond_init({site}, {lock}, sizeof *({lock}))"),
