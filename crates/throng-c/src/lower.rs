@@ -23,6 +23,7 @@ use throng_goto::program::{
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
 
+pub(crate) mod arguments;
 mod assembly;
 mod atomics;
 mod attributes;

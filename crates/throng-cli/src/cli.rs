@@ -16,6 +16,7 @@ mod cutoff;
 mod explain;
 pub mod files;
 mod lsp;
+mod machine;
 mod meter;
 mod mutate;
 mod reach;
@@ -44,7 +45,6 @@ use throng::{
 use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
-use throng_model::machine;
 use vocabulary::OPTIONS;
 
 /// The text that `throng` without arguments prints.

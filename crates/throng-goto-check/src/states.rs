@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use throng_check::certify::Fault;
 use throng_check::rules::{Flaw, check_each};
 use throng_goto::program::{Point, Program, Violation};
-use throng_goto::step::{COPIED, Memory, OPEN, Slot, Thread, Touch, initial_memory};
+use throng_goto::step::{Bytes, COPIED, Memory, OPEN, Slot, Thread, Touch, initial_memory};
 use throng_goto::{Concrete, Query};
 use throng_model::assumption::Assumption;
 use throng_model::limits::{Limits, Ticker};
@@ -259,8 +259,8 @@ impl Tables<'_> {
         let slot = |slot: &Slot| match slot {
             Slot::Empty => Ok(StatedSlot::Empty),
             Slot::Freed => Ok(StatedSlot::Freed),
-            Slot::Used(bytes, false) => Ok(StatedSlot::Unknown(bytes.clone())),
-            Slot::Used(bytes, true) => Ok(StatedSlot::Known(bytes.clone())),
+            Slot::Used(bytes, false) => Ok(StatedSlot::Unknown(bytes.iter().copied().collect())),
+            Slot::Used(bytes, true) => Ok(StatedSlot::Known(bytes.iter().copied().collect())),
             Slot::Local(..) | Slot::Gone => Err("a state with calls is not written"),
         };
         let touch = |t: &Touch| {
@@ -270,7 +270,7 @@ impl Tables<'_> {
         self.memories.push(StatedMemory {
             fixed: changes(&self.initial.fixed, &memory.fixed),
             allocated: memory.heap.iter().map(slot).collect::<Result<_, _>>()?,
-            ended: memory.ended.clone(),
+            ended: memory.ended.iter().collect(),
             about: about.as_ref().map(touch),
         });
         self.number_of.0.insert(s, self.memories.len() - 1);
@@ -298,16 +298,16 @@ impl Tables<'_> {
 }
 
 /// Private memory before the first step of a thread.
-fn private(program: &Program, template: u32) -> Option<Vec<u16>> {
+fn private(program: &Program, template: u32) -> Option<Bytes> {
     let frame = program.templates.get(template as usize)?.frame as usize;
-    let mut bytes = program.private.clone();
-    bytes.resize(bytes.len() + frame, OPEN);
+    let mut bytes = Bytes::from(program.private.clone());
+    bytes.resize(bytes.len() + frame, &OPEN);
     Some(bytes)
 }
 
-fn changes(from: &[u16], to: &[u16]) -> Changes {
+fn changes(from: &Bytes, to: &Bytes) -> Changes {
     let mut found: Changes = Vec::new();
-    for (at, (_, &byte)) in from.iter().zip(to).enumerate().filter(|(_, (a, b))| a != b) {
+    for (at, (_, &byte)) in from.iter().zip(to.iter()).enumerate().filter(|(_, (a, b))| a != b) {
         match found.last_mut() {
             Some((start, bytes)) if *start + bytes.len() == at => bytes.push(byte),
             _ => found.push((at, vec![byte])),
@@ -317,12 +317,14 @@ fn changes(from: &[u16], to: &[u16]) -> Changes {
 }
 
 /// Returns bytes with some of them changed, if these are there.
-fn changed(mut bytes: Vec<u16>, changes: &Changes) -> Option<Vec<u16>> {
+fn changed(mut bytes: Bytes, changes: &Changes) -> Option<Bytes> {
     for (at, new) in changes {
-        let place = bytes.get_mut(*at..at.checked_add(new.len())?)?;
-        place.copy_from_slice(new);
+        if at.checked_add(new.len())? > bytes.len() || !are_bytes(new) {
+            return None;
+        }
+        bytes.write(*at, new);
     }
-    are_bytes(&bytes).then_some(bytes)
+    Some(bytes)
 }
 
 fn are_bytes(bytes: &[u16]) -> bool {
@@ -511,7 +513,8 @@ impl States {
 impl StatedMemory {
     fn memory(&self, program: &Program, initial: &Memory) -> Option<(Memory, Option<Touch>)> {
         let slot = |slot: &StatedSlot| {
-            let used = |bytes: &[u16], known| are_bytes(bytes).then(|| Slot::Used(bytes.to_vec(), known));
+            let used =
+                |bytes: &[u16], known| are_bytes(bytes).then(|| Slot::Used(bytes.to_vec().into(), known));
             match slot {
                 StatedSlot::Empty => Some(Slot::Empty),
                 StatedSlot::Freed => Some(Slot::Freed),
@@ -533,7 +536,7 @@ impl StatedMemory {
         let memory = Memory {
             fixed: changed(initial.fixed.clone(), &self.fixed)?,
             heap: self.allocated.iter().map(slot).collect::<Option<_>>()?,
-            ended: self.ended.clone(),
+            ended: self.ended.iter().copied().collect(),
         };
         Some((memory, about))
     }

@@ -189,7 +189,9 @@ fn it_is_about_one_program_one_question_and_one_bound() {
     for document in [&document, &said] {
         assert!(matches!(check(&other, bound, document), Err(Fault::Invalid(_))));
     }
-    for (key, value) in [("version", json!(2)), ("format", json!("throng-c")), ("more", json!(1))] {
+    for (key, value) in
+        [("version", json!(1)), ("version", json!(3)), ("format", json!("throng-c")), ("more", json!(1))]
+    {
         let mut other = document.clone();
         other[key] = value;
         assert!(matches!(check(&query, bound, &other), Err(Fault::Unreadable(_))));

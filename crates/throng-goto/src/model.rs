@@ -340,13 +340,14 @@ impl Describe for Concrete {
         for o in self.program.objects.iter().filter(|o| o.visible && !o.name.starts_with('"')) {
             for (offset, at, suffix) in o.shown().into_iter().take(32) {
                 let from = o.base + offset as usize;
-                if let Some(bytes) = memory.fixed.get(from..from + at.size as usize) {
-                    found.push((format!("{}{suffix}", o.name), self.show(bytes, at)));
+                if let Some(bytes) = memory.fixed.range(from..from + at.size as usize) {
+                    found.push((format!("{}{suffix}", o.name), self.show(&bytes, at)));
                 }
             }
         }
         for (i, o) in memory.heap.iter().enumerate() {
             if let Slot::Used(bytes, _) | Slot::Local(_, bytes, _) = o {
+                let bytes: Vec<u16> = bytes.iter().copied().collect();
                 let values: Vec<String> = bytes
                     .chunks(4)
                     .map(|c| self.show(c, Int::new(c.len().next_power_of_two() as u8, true)))

@@ -116,7 +116,7 @@ fn values(program: &Program, memory: &Memory) -> Vec<(String, i64)> {
     for o in program.objects.iter().filter(|o| o.global && !o.library) {
         for (offset, at, suffix) in o.parts.iter().take(16) {
             let from = o.base + *offset as usize;
-            let Some(bytes) = memory.fixed.get(from..from + at.size as usize) else { continue };
+            let Some(bytes) = memory.fixed.range(from..from + at.size as usize) else { continue };
             if at.size == 8 && !at.signed || bytes.iter().any(|&b| b >= OPEN) {
                 continue;
             }

@@ -3,12 +3,15 @@
 
 mod calls;
 mod copies;
+mod ended;
 mod memory;
+mod sequence;
 
 use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::program::{
     Access, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Point, Program, Reg, Template, Undefined, Violation,
@@ -16,6 +19,20 @@ use crate::program::{
 };
 
 pub use calls::MOST_CALLS;
+pub use ended::Ended;
+pub use sequence::{Item, Seen, Sequence};
+
+/// Bytes of memory, of which some have no value.
+pub type Bytes = Sequence<u16, 32>;
+
+impl Item for u16 {
+    const BLANK: u16 = OPEN;
+    const BLANKS: &'static [u16] = &[OPEN; 32];
+
+    fn code(&self) -> u64 {
+        u64::from(self ^ OPEN)
+    }
+}
 
 /// A byte that was never written: its value is open until it is read.
 pub const OPEN: u16 = 256;
@@ -35,13 +52,33 @@ pub enum Slot {
     /// get the same address again, or another one.
     Freed,
     /// An object: its bytes, and whether its address may be known to other threads.
-    Used(Vec<u16>, bool),
+    Used(Bytes, bool),
     /// A local variable of a running function: which one, its bytes, and whether its address may be
     /// known to other threads.
-    Local(Variable, Vec<u16>, bool),
+    Local(Variable, Bytes, bool),
     /// A local variable was here whose function has returned, and some thread may still have a
     /// pointer to it.
     Gone,
+}
+
+impl Item for Slot {
+    const BLANK: Slot = Slot::Empty;
+    const BLANKS: &'static [Slot] = &[const { Slot::Empty }; 4];
+
+    fn code(&self) -> u64 {
+        if *self == Slot::Empty {
+            return 0;
+        }
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish().max(1)
+    }
+
+    fn count(&self, seen: &mut Seen) {
+        if let Slot::Used(bytes, _) | Slot::Local(_, bytes, _) = self {
+            bytes.count(seen);
+        }
+    }
 }
 
 /// A local variable in memory, by its function: template, and number in [`Template::locals`].
@@ -66,11 +103,20 @@ pub struct Frame {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Memory {
     /// Objects with a fixed place.
-    pub fixed: Vec<u16>,
+    pub fixed: Bytes,
     /// Allocated objects.
-    pub heap: Vec<Slot>,
-    /// For each thread by number, its result if it has ended; empty if threads have no numbers.
-    pub ended: Vec<Option<i64>>,
+    pub heap: Sequence<Slot, 4>,
+    /// Which threads have ended; empty if threads have no numbers.
+    pub ended: Ended,
+}
+
+impl Memory {
+    /// Adds the bytes that were not seen before.
+    pub fn count(&self, seen: &mut Seen) {
+        self.fixed.count(seen);
+        self.heap.count(seen);
+        self.ended.count(seen);
+    }
 }
 
 /// What one thread sees alone.
@@ -85,9 +131,9 @@ pub struct Thread {
     /// The registers that are read later; `None` is open: it becomes some value when it is read.
     pub registers: Vec<Option<i64>>,
     /// Private memory.
-    pub private: Vec<u16>,
+    pub private: Bytes,
     /// The calls that have not returned, the first one first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<Arc<Frame>>,
     /// The places among the allocated objects of those local variables of running functions that
     /// other threads may come to know.
     pub slots: Vec<u32>,
@@ -101,6 +147,20 @@ impl Thread {
     /// The next instruction.
     pub fn point(&self) -> Point {
         Point { template: self.template, pc: self.pc }
+    }
+
+    /// Adds the bytes that were not seen before.
+    pub fn count(&self, seen: &mut Seen) {
+        self.private.count(seen);
+        let register = size_of::<Option<i64>>();
+        seen.bytes += self.registers.capacity() * register;
+        seen.bytes += self.frames.capacity() * size_of::<Arc<Frame>>();
+        seen.bytes += self.slots.capacity() * size_of::<u32>() + self.held.capacity() * size_of::<i64>();
+        for frame in &self.frames {
+            if seen.is_new(frame) {
+                seen.bytes += frame.registers.capacity() * register;
+            }
+        }
     }
 }
 
@@ -219,16 +279,16 @@ const MOST_WAYS: usize = 4096;
 pub fn initial_memory(program: &Program) -> Memory {
     Memory {
         fixed: program.objects.iter().flat_map(|o| o.init.iter().copied()).collect(),
-        heap: Vec::new(),
-        ended: if program.numbered { vec![None] } else { Vec::new() },
+        heap: Sequence::blank(0),
+        ended: program.numbered.then_some(None).into_iter().collect(),
     }
 }
 
 /// A thread at the start of a template.
 pub fn start(program: &Program, template: usize, arguments: &[i64], id: u32) -> Thread {
     let t = &program.templates[template];
-    let mut private = program.private.clone();
-    private.resize(program.private.len() + (t.frame + t.own_bytes()) as usize, OPEN);
+    let mut private = Bytes::from(program.private.clone());
+    private.resize(program.private.len() + (t.frame + t.own_bytes()) as usize, &OPEN);
     let live = &t.live[0];
     let registers =
         live.iter().map(|&r| arguments.get(r as usize).copied().filter(|_| (r as usize) < t.arguments));
@@ -259,8 +319,8 @@ struct Run {
     template: usize,
     pc: usize,
     registers: Vec<Option<i64>>,
-    private: Vec<u16>,
-    frames: Vec<Frame>,
+    private: Bytes,
+    frames: Vec<Arc<Frame>>,
     slots: Vec<u32>,
     /// Where the local variables of the running function are.
     bases: calls::Bases,
@@ -479,8 +539,8 @@ impl<'a> Stepper<'a> {
         if self.template(&run).code[run.pc] == Instr::Assume(Expr::Const(0)) {
             // Nothing that it knows matters any more.
             run.registers.fill(None);
-            run.private.fill(OPEN);
-            run.frames.iter_mut().for_each(|f| f.registers.fill(None));
+            run.private = Bytes::blank(run.private.len());
+            run.frames.iter_mut().for_each(|f| Arc::make_mut(f).registers.fill(None));
         }
         self.leave(run, true);
     }
@@ -622,7 +682,7 @@ impl<'a> Stepper<'a> {
                         self.steps.waits = true;
                         return Ok(false);
                     }
-                    Some(Some(v)) => run.registers[*r as usize] = Some(*v),
+                    Some(Some(v)) => run.registers[*r as usize] = Some(v),
                 }
             }
             Instr::Alloc(r, size) => {
@@ -746,7 +806,7 @@ impl<'a> Stepper<'a> {
     fn load(&mut self, run: &mut Run, r: Reg, address: &Expr, at: Int) -> Result<bool, Stop> {
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_) | Expr::Local(_));
-        let bytes = self.bytes(run, a, at.size, named)?.to_vec();
+        let bytes = self.bytes(run, a, at.size, named)?.into_owned();
         if self.cuts_open_nan(run, a, at.size) {
             return Err(Stop::Value(Undefined::NotANumber));
         }
@@ -825,7 +885,7 @@ impl<'a> Stepper<'a> {
         args.iter().for_each(|&v| self.publish(run, v));
         let number = run.memory.ended.len() as u32;
         if self.program.numbered {
-            Arc::make_mut(&mut run.memory).ended.push(None);
+            Arc::make_mut(&mut run.memory).ended.begin();
         }
         run.started.push(start(self.program, template, &args, number));
         run.registers[r as usize] = Some(i64::from(number));
@@ -865,9 +925,8 @@ impl<'a> Stepper<'a> {
             let v = if own { address(DANGLING, 0) } else { v };
             self.publish(run, v);
             // No step can tell that a thread has not ended, so this needs no step of its own.
-            match Arc::make_mut(&mut run.memory).ended.get_mut(self.thread.id as usize) {
-                Some(ended) => *ended = Some(v),
-                None => return Err(Stop::Undefined("a thread ends that was not created".into())),
+            if !Arc::make_mut(&mut run.memory).ended.end(self.thread.id as usize, v) {
+                return Err(Stop::Undefined("a thread ends that was not created".into()));
             }
         }
         self.leave(run.clone(), false);

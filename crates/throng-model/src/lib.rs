@@ -32,7 +32,6 @@ pub mod cubes;
 pub mod deadlock;
 pub mod limits;
 pub mod localisation;
-pub mod machine;
 pub mod packed;
 pub mod partial_order;
 pub mod predicate;

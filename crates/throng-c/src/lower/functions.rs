@@ -205,6 +205,9 @@ impl<'a> Lower<'a> {
             self.emit_fixed_uses();
         }
         if role == Role::Main {
+            self.arguments_of_main(definition, &parameters, span)?;
+        }
+        if role == Role::Main {
             self.construct()?;
         }
         for (&r, (name, t)) in parameters.iter().zip(&ty.parameters) {

@@ -402,6 +402,22 @@ fn runs_with_hundreds_of_threads_are_replayed() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+#[test]
+fn replays_call_main_with_the_arguments_of_the_run() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("arguments");
+    let text = "#include <assert.h>\n#include <string.h>\nint main(int argc, char **argv) {\n  if (argc == 2 && \
+                strcmp(argv[1], \"ok\") == 0) assert(argv[2]);\n  if (argc == 3) assert(argv[1][0] != '-' || argv[2][1]);\n  \
+                return 0; }";
+    for text in [text.to_string(), text.replace("argc == 2", "argc == 4")] {
+        let loaded = load_text(&folder, &text, &Options::default());
+        assert_eq!(replayed(&folder, &loaded, 1, Duration::from_secs(60)), Some(Ended::Aborted), "{text}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// What other threads see of a structure that is passed by value, the replay cannot wait for: it
 /// says so.
 #[test]

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use clap::ColorChoice;
 
 use super::checkpoint::{Checkpoint, Kept};
+use super::machine;
 use super::meter::Meter;
 use super::{InputArgs, OutputArgs, files};
 use throng::{Error, Input, Job, Prepared, Remark};
@@ -21,7 +22,6 @@ use throng_lang::load::{self, Reading, Rejected};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Source, render};
 use throng_model::limits::Limits;
-use throng_model::machine;
 use throng_model::verdict::Unknown;
 
 /// Deeply nested inputs recurse deeply; this is address space, not memory.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::memory::STALE;
-use super::{DEAD, Event, Frame, OPEN, Run, Slot, Stepper, Stop, Thread, Variable};
+use super::{Bytes, DEAD, Event, Frame, OPEN, Run, Slot, Stepper, Stop, Thread, Variable};
 use crate::program::{
     DANGLING, Expr, Instr, Int, LocalPlace, PRIVATE, Program, Reg, address, object_of, offset_of, writes,
 };
@@ -186,7 +186,7 @@ impl Stepper<'_> {
         {
             kept[n] = None;
         }
-        let frame = Frame { at: run.point(), registers: kept };
+        let frame = Arc::new(Frame { at: run.point(), registers: kept });
         run.bases = run.bases.after(self.program, run.template as u32);
         run.frames.push(frame);
         (run.template, run.pc, run.registers) = (function, 0, registers);
@@ -231,16 +231,18 @@ impl Stepper<'_> {
     pub(super) fn enter_function(&mut self, run: &mut Run) {
         let template = run.template as u32;
         let t = self.template(run);
-        run.private.resize(run.bases.bytes + t.own_bytes() as usize, OPEN);
+        run.private.resize(run.bases.bytes + t.own_bytes() as usize, &OPEN);
         for (k, local) in t.locals.iter().enumerate().filter(|(_, l)| l.place.is_shared()) {
             let heap = &mut Arc::make_mut(&mut run.memory).heap;
             let slot = heap.iter().position(|s| matches!(s, Slot::Empty | Slot::Gone)).unwrap_or(heap.len());
-            if slot == heap.len() {
-                heap.push(Slot::Empty);
-            }
             let variable = Variable { template, local: k as u32 };
-            let new = Slot::Local(variable, vec![DEAD; local.size as usize], false);
-            let stale = std::mem::replace(&mut heap[slot], new) == Slot::Gone;
+            let new = Slot::Local(variable, Bytes::filled(local.size as usize, &DEAD), false);
+            let stale = heap.get(slot) == Some(&Slot::Gone);
+            if slot == heap.len() {
+                heap.push(new);
+            } else {
+                heap.write(slot, &[new]);
+            }
             if stale && self.has_company(run) {
                 self.missing(STALE);
             }
@@ -277,8 +279,8 @@ impl Stepper<'_> {
         let Some(frame) = run.frames.pop() else { return };
         let t = &self.program.templates[frame.at.template as usize];
         let mut registers = vec![None; t.registers.len()];
-        for (&r, v) in t.live[frame.at.pc as usize + 1].iter().zip(frame.registers) {
-            registers[r as usize] = v;
+        for (&r, v) in t.live[frame.at.pc as usize + 1].iter().zip(&frame.registers) {
+            registers[r as usize] = *v;
         }
         if let Some(to) = result {
             registers[to as usize] = value;
@@ -300,7 +302,7 @@ impl Stepper<'_> {
             }
         }
         if !t.locals.is_empty() {
-            run.private.truncate(run.bases.bytes);
+            run.private.resize(run.private.len().min(run.bases.bytes), &OPEN);
             run.slots.truncate(run.bases.slots);
         }
         objects
@@ -310,7 +312,7 @@ impl Stepper<'_> {
     fn leave_slot(&mut self, run: &mut Run, object: i64) {
         let Some(slot) = self.slot_number(address(object, 0)) else { return };
         if matches!(run.memory.heap.get(slot), Some(Slot::Local(_, _, true))) && self.has_company(run) {
-            Arc::make_mut(&mut run.memory).heap[slot] = Slot::Gone;
+            Arc::make_mut(&mut run.memory).heap.write(slot, &[Slot::Gone]);
         } else {
             self.clear_slot(run, slot);
         }

@@ -31,7 +31,7 @@ impl Stepper<'_> {
     /// whether they are.
     pub(super) fn load_unwritten(&self, run: &mut Run, r: Reg, a: i64, at: Int) -> Result<bool, Stop> {
         let Some(to) = copied_to(self.template(run), run.pc, r) else { return Ok(false) };
-        let mut bytes = self.bytes(run, a, at.size, true)?.to_vec();
+        let mut bytes = self.bytes(run, a, at.size, true)?.into_owned();
         if bytes.contains(&DEAD) {
             return Ok(false);
         }

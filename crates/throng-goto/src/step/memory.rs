@@ -6,9 +6,11 @@
 //! become such that no object has, and memory that was freed while other threads may know it is
 //! kept apart.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::{DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop};
+use super::{Bytes, DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop};
 use crate::floating;
 use crate::program::{
     DANGLING, FUNCTION, Int, PRIVATE, PointerUse, Reg, Violation, address, is_private, object_of, offset_of,
@@ -35,19 +37,25 @@ impl Stepper<'_> {
         let Ok(object) = self.object(run, object_of(a)) else { return Vec::new() };
         let from = usize::try_from(offset_of(a)).unwrap_or(usize::MAX / 2);
         let (low, high) = (from.saturating_sub(7), (from + usize::from(size) + 7).min(object.len()));
-        let near = object.get(low..high).unwrap_or_default();
+        let near = object.range(low..high).unwrap_or_default();
         let is_address = |v: i64| {
             let known = usize::try_from(object_of(v) - 1).is_ok_and(|o| o < self.program.objects.len());
             known || self.slot(run, v).is_some() || self.is_private(run, v)
         };
-        pointers(near, is_address).into_iter().map(|at| word(&near[at..at + 8])).collect()
+        pointers(&near, is_address).into_iter().map(|at| word(&near[at..at + 8])).collect()
     }
 
     /// The bytes of an access. A variable that is accessed by its `named` address is alive.
-    pub(super) fn bytes<'r>(&self, run: &'r Run, a: i64, size: u8, named: bool) -> Result<&'r [u16], Stop> {
+    pub(super) fn bytes<'r>(
+        &self,
+        run: &'r Run,
+        a: i64,
+        size: u8,
+        named: bool,
+    ) -> Result<Cow<'r, [u16]>, Stop> {
         let object = self.object(run, object_of(a)).map_err(|why| self.memory_error(why))?;
         let from = usize::try_from(offset_of(a)).unwrap_or(usize::MAX / 2);
-        let Some(bytes) = object.get(from..from + usize::from(size)) else {
+        let Some(bytes) = object.range(from..from + usize::from(size)) else {
             let base = self.program.name_of(address(object_of(a), 0));
             let what = base.map_or("allocated memory".into(), |name| format!("`{name}`"));
             return Err(self.memory_error(&format!("an access is outside of {what}")));
@@ -60,18 +68,24 @@ impl Stepper<'_> {
 
     /// Returns whether an access is to a part of a NaN whose bits are open.
     pub(super) fn cuts_open_nan(&self, run: &Run, a: i64, size: u8) -> bool {
-        let object = self.object(run, object_of(a)).unwrap_or_default();
-        let at = usize::try_from(offset_of(a)).ok();
-        at.is_some_and(|at| floating::cuts_open_nan(object, at, size.into()))
+        let (Ok(object), Ok(at)) = (self.object(run, object_of(a)), usize::try_from(offset_of(a))) else {
+            return false;
+        };
+        let (low, high) = (at.saturating_sub(7), (at + usize::from(size) + 7).min(object.len()));
+        let near = object.range(low..high).unwrap_or_default();
+        floating::cuts_open_nan(&near, at - low, size.into())
     }
 
     /// The bytes of an object, or why there are none.
-    pub(super) fn object<'r>(&self, run: &'r Run, object: i64) -> Result<&'r [u16], &'static str> {
+    pub(super) fn object<'r>(&self, run: &'r Run, object: i64) -> Result<Part<'r>, &'static str> {
         if object >= PRIVATE {
             let Some(place) = self.private_place(run, object) else {
                 return Err("an access is where no object is");
             };
-            return run.private.get(place).ok_or("an access is to another thread's variable");
+            return match place.end <= run.private.len() {
+                true => Ok(Part { of: &run.private, place }),
+                false => Err("an access is to another thread's variable"),
+            };
         }
         match object {
             0 => return Err("a null pointer is dereferenced"),
@@ -81,31 +95,36 @@ impl Stepper<'_> {
         }
         let number = usize::try_from(object - 1).unwrap_or(usize::MAX);
         if let Some(o) = self.program.objects.get(number) {
-            return Ok(&run.memory.fixed[o.base..o.base + o.init.len()]);
+            return Ok(Part { of: &run.memory.fixed, place: o.base..o.base + o.init.len() });
         }
         match run.memory.heap.get(number.wrapping_sub(self.program.objects.len())) {
-            Some(Slot::Used(bytes, _) | Slot::Local(_, bytes, _)) => Ok(bytes),
+            Some(Slot::Used(bytes, _) | Slot::Local(_, bytes, _)) => {
+                Ok(Part { of: bytes, place: 0..bytes.len() })
+            }
             Some(Slot::Empty | Slot::Freed) => Err("memory is used after it was freed"),
             Some(Slot::Gone) => Err("a local variable is used after its lifetime"),
             None => Err("an access is where no object is"),
         }
     }
 
-    /// The same bytes, to be written.
-    fn object_mut<'r>(&self, run: &'r mut Run, object: i64) -> Option<&'r mut [u16]> {
+    /// Changes the bytes of an object, by where they are and its place there.
+    fn change(&self, run: &mut Run, object: i64, change: impl FnOnce(&mut Bytes, usize)) {
         if object >= PRIVATE {
-            let place = self.private_place(run, object)?;
-            return run.private.get_mut(place);
+            if let Some(place) = self.private_place(run, object).filter(|at| at.end <= run.private.len()) {
+                change(&mut run.private, place.start);
+            }
+            return;
         }
-        let number = usize::try_from(object - 1).ok()?;
+        let Ok(number) = usize::try_from(object - 1) else { return };
         let memory = Arc::make_mut(&mut run.memory);
         if let Some(o) = self.program.objects.get(number) {
-            return memory.fixed.get_mut(o.base..o.base + o.init.len());
+            return change(&mut memory.fixed, o.base);
         }
-        match memory.heap.get_mut(number - self.program.objects.len()) {
-            Some(Slot::Used(bytes, _) | Slot::Local(_, bytes, _)) => Some(bytes),
-            _ => None,
-        }
+        memory.heap.update(number - self.program.objects.len(), |slot| {
+            if let Slot::Used(bytes, _) | Slot::Local(_, bytes, _) = slot {
+                change(bytes, 0);
+            }
+        });
     }
 
     /// What becomes of a thread that makes a memory error.
@@ -122,13 +141,13 @@ impl Stepper<'_> {
     }
 
     pub(super) fn write_bytes(&self, run: &mut Run, a: i64, new: &[u16], named: bool) -> Result<(), Stop> {
-        self.bytes(run, a, new.len() as u8, named)?;
+        let same = *self.bytes(run, a, new.len() as u8, named)? == *new;
         if self.program.object_at(a).is_some_and(|o| o.name.starts_with('"')) {
             return Err(self.memory_error("a string literal is written"));
         }
-        let from = offset_of(a) as usize;
-        if let Some(bytes) = self.object_mut(run, object_of(a)) {
-            bytes[from..from + new.len()].copy_from_slice(new);
+        if !same {
+            let offset = offset_of(a) as usize;
+            self.change(run, object_of(a), |bytes, base| bytes.write(base + offset, new));
         }
         Ok(())
     }
@@ -138,19 +157,19 @@ impl Stepper<'_> {
         let ended = &run.memory.ended;
         match ended.is_empty() {
             true => self.program.concurrent,
-            false => ended.iter().enumerate().any(|(i, e)| i != self.thread.id as usize && e.is_none()),
+            false => ended.others_run(self.thread.id as usize),
         }
     }
 
     /// A value goes where other threads can read it.
     pub(super) fn publish(&self, run: &mut Run, v: i64) {
         let Some(Slot::Used(_, false) | Slot::Local(_, _, false)) = self.slot(run, v) else { return };
-        let slots = &mut Arc::make_mut(&mut run.memory).heap;
-        if let Some(Slot::Used(_, published) | Slot::Local(_, _, published)) =
-            self.slot_number(v).and_then(|n| slots.get_mut(n))
-        {
-            *published = true;
-        }
+        let Some(number) = self.slot_number(v) else { return };
+        Arc::make_mut(&mut run.memory).heap.update(number, |slot| {
+            if let Slot::Used(_, published) | Slot::Local(_, _, published) = slot {
+                *published = true;
+            }
+        });
     }
 
     /// The place that a value is an address of, among those of allocated objects.
@@ -179,7 +198,7 @@ impl Stepper<'_> {
             if slot == heap.len() {
                 heap.push(Slot::Empty);
             }
-            heap[slot] = Slot::Used(vec![OPEN; size], false);
+            heap.write(slot, &[Slot::Used(Bytes::blank(size), false)]);
             let object = (self.program.objects.len() + 1 + slot) as i64;
             next.registers[r as usize] = Some(address(object, 0));
             next.pc += 1;
@@ -207,7 +226,7 @@ impl Stepper<'_> {
         // To free is to write, for races.
         self.touch(run, a, size, true);
         if published && self.has_company(run) {
-            Arc::make_mut(&mut run.memory).heap[slot] = Slot::Freed;
+            Arc::make_mut(&mut run.memory).heap.write(slot, &[Slot::Freed]);
             return Ok(());
         }
         self.clear_slot(run, slot);
@@ -218,17 +237,19 @@ impl Stepper<'_> {
     /// Nothing is in a place any more, and nothing points there.
     pub(super) fn clear_slot(&self, run: &mut Run, slot: usize) {
         let heap = &mut Arc::make_mut(&mut run.memory).heap;
-        heap[slot] = Slot::Empty;
-        while heap.last() == Some(&Slot::Empty) {
-            heap.pop();
+        heap.write(slot, &[Slot::Empty]);
+        let mut used = heap.len();
+        while used > 0 && heap[used - 1] == Slot::Empty {
+            used -= 1;
         }
+        heap.resize(used, &Slot::Empty);
     }
 
     /// A local variable is alive from here on, without a value.
     pub(super) fn begins(&mut self, run: &mut Run, a: i64, size: usize) {
         let object = object_of(a);
         let known = usize::try_from(object - 1).ok().and_then(|o| self.program.objects.get(o));
-        let again = self.object(run, object).is_ok_and(|bytes| bytes.contains(&DEAD));
+        let again = self.object(run, object).is_ok_and(|bytes| bytes.iter().any(|&b| b == DEAD));
         let leaves = match known {
             Some(o) => o.leaves,
             None => matches!(self.slot(run, a), Some(Slot::Local(_, _, true))),
@@ -236,21 +257,20 @@ impl Stepper<'_> {
         if again && leaves && self.has_company(run) {
             self.missing(STALE);
         }
-        if self.object(run, object).is_ok_and(|bytes| bytes.iter().any(|&b| b != OPEN))
-            && let Some(bytes) = self.object_mut(run, object)
-        {
-            bytes[..size].fill(OPEN);
-        }
+        self.fill(run, object, size, OPEN);
     }
 
     /// The lifetime of a local variable ends, and pointers to it have no value any more.
     pub(super) fn ends(&mut self, run: &mut Run, a: i64, size: usize) {
-        if self.object(run, object_of(a)).is_ok_and(|bytes| bytes.iter().any(|&b| b != DEAD))
-            && let Some(bytes) = self.object_mut(run, object_of(a))
-        {
-            bytes[..size].fill(DEAD);
-        }
+        self.fill(run, object_of(a), size, DEAD);
         self.invalidate(run, object_of(a));
+    }
+
+    /// The first bytes of an object become alike.
+    fn fill(&self, run: &mut Run, object: i64, size: usize, byte: u16) {
+        if self.object(run, object).is_ok_and(|bytes| bytes.iter().any(|&b| b != byte)) {
+            self.change(run, object, |bytes, base| bytes.fill(base..base + size, &byte));
+        }
     }
 
     /// Pointers to an object that is gone, in memory and in this thread, become such that no
@@ -264,39 +284,58 @@ impl Stepper<'_> {
                 *v = nowhere;
             }
         }
-        let callers = run.frames.iter_mut().flat_map(|f| &mut f.registers).flatten();
-        callers.filter(|v| gone(**v)).for_each(|v| *v = nowhere);
+        for frame in run.frames.iter_mut().filter(|f| f.registers.iter().flatten().any(|&v| gone(v))) {
+            let registers = Arc::make_mut(frame).registers.iter_mut().flatten();
+            registers.filter(|v| gone(**v)).for_each(|v| *v = nowhere);
+        }
         if !holders.in_memory(self.program, known_as) {
             return;
         }
-        let clear = |bytes: &mut [u16]| {
-            for at in pointers(bytes, gone) {
-                for (k, b) in bytes[at..at + 8].iter_mut().enumerate() {
-                    *b = (nowhere >> (8 * k) & 255) as u16;
-                }
-            }
+        let new = nowhere.to_le_bytes().map(u16::from);
+        let clear = |bytes: &mut Bytes, found: Vec<usize>| {
+            found.into_iter().for_each(|at| bytes.write(at, &new));
         };
-        for place in self.private_places(run) {
-            run.private.get_mut(place).into_iter().for_each(clear);
-        }
+        let found = pointers_in(&run.private, self.private_places(run).into_iter(), gone);
+        clear(&mut run.private, found);
         if object >= PRIVATE {
             // It could not be stored anywhere else.
             return;
         }
-        let places = self.program.objects.iter().map(|o| o.base..o.base + o.init.len());
-        let fixed: Vec<_> =
-            places.filter(|at| !pointers(&run.memory.fixed[at.clone()], gone).is_empty()).collect();
-        let used = |s: &Slot| matches!(s, Slot::Used(bytes, _) | Slot::Local(_, bytes, _) if !pointers(bytes, gone).is_empty());
-        if fixed.is_empty() && !run.memory.heap.iter().any(used) {
+        let fixed = pointers_in(&run.memory.fixed, self.fixed_places(&run.memory.fixed), gone);
+        let in_slot = |slot: &Slot| match slot {
+            Slot::Used(bytes, _) | Slot::Local(_, bytes, _) => {
+                pointers_in(bytes, std::iter::once(0..bytes.len()), gone)
+            }
+            _ => Vec::new(),
+        };
+        let heap: Vec<_> =
+            run.memory.heap.iter().map(in_slot).enumerate().filter(|f| !f.1.is_empty()).collect();
+        if fixed.is_empty() && heap.is_empty() {
             return;
         }
         let memory = Arc::make_mut(&mut run.memory);
-        fixed.into_iter().for_each(|at| clear(&mut memory.fixed[at]));
-        for slot in &mut memory.heap {
-            if let Slot::Used(bytes, _) | Slot::Local(_, bytes, _) = slot {
-                clear(bytes);
-            }
+        clear(&mut memory.fixed, fixed);
+        for (slot, found) in heap {
+            memory.heap.update(slot, |slot| {
+                if let Slot::Used(bytes, _) | Slot::Local(_, bytes, _) = slot {
+                    clear(bytes, found);
+                }
+            });
         }
+    }
+
+    /// Returns the places of the fixed objects that were written.
+    fn fixed_places(&self, fixed: &Bytes) -> impl Iterator<Item = Range<usize>> {
+        let objects = &self.program.objects;
+        let mut from = 0;
+        fixed.written().into_iter().flat_map(move |range| {
+            from = from.max(objects.partition_point(|o| o.base + o.init.len() <= range.start));
+            let here = from;
+            while objects.get(from).is_some_and(|o| o.base < range.end) {
+                from += 1;
+            }
+            objects[here..from].iter().map(|o| o.base..o.base + o.init.len())
+        })
     }
 
     /// A use of addresses that C defines only sometimes.
@@ -323,6 +362,51 @@ impl Stepper<'_> {
 
 /// Why a local variable whose place is used again is not certain to be all that there is to it.
 pub(super) const STALE: &str = "another thread may still have a pointer to an earlier local variable";
+
+/// An object among the bytes of others.
+pub(super) struct Part<'r> {
+    of: &'r Bytes,
+    place: Range<usize>,
+}
+
+impl<'r> Part<'r> {
+    fn len(&self) -> usize {
+        self.place.len()
+    }
+
+    fn range(&self, range: Range<usize>) -> Option<Cow<'r, [u16]>> {
+        let base = self.place.start;
+        if range.end > self.len() {
+            return None;
+        }
+        self.of.range(base + range.start..base + range.end)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &u16> {
+        self.of.iter_in(self.place.clone())
+    }
+}
+
+/// Where bytes of objects are an address with a property. What no thread has written is not one: it
+/// is what variables hold before the program starts, and points to nothing whose lifetime ends.
+fn pointers_in(
+    bytes: &Bytes,
+    objects: impl Iterator<Item = Range<usize>>,
+    is: impl Fn(i64) -> bool + Copy,
+) -> Vec<usize> {
+    let written = bytes.written();
+    let mut found = Vec::new();
+    for object in objects {
+        let first = written.partition_point(|range| range.end <= object.start);
+        for range in written[first..].iter().take_while(|range| range.start < object.end) {
+            // An address may begin before what was written.
+            let from = range.start.saturating_sub(7).max(object.start);
+            let part = bytes.range(from..(range.end + 7).min(object.end)).unwrap_or_default();
+            found.extend(pointers(&part, is).into_iter().map(|at| from + at));
+        }
+    }
+    found
+}
 
 /// Where bytes are an address with a property.
 fn pointers(bytes: &[u16], is: impl Fn(i64) -> bool) -> Vec<usize> {

@@ -219,7 +219,7 @@ pub fn explore(program: &Program) -> Ends {
 fn end(program: &Program, memory: &Memory, how: String) -> End {
     let globals = program.objects.iter().filter(|o| o.global);
     let value = |from: usize, at: Int| {
-        let bytes = &memory.fixed[from..from + usize::from(at.size)];
+        let bytes = memory.fixed.range(from..from + usize::from(at.size)).expect("it is there");
         let open = bytes.iter().any(|&b| b >= OPEN);
         (!open).then(|| at.wrap(bytes.iter().rev().fold(0, |v, &b| v << 8 | i64::from(b))))
     };

@@ -4,7 +4,6 @@ use super::plural;
 use crate::outcome::Outcome;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::assumption::Assumption;
-use throng_model::machine;
 use throng_model::problem::{Bound, Target};
 use throng_model::verdict::Unknown;
 
@@ -54,13 +53,8 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
             }
         }
         Unknown::Memory(limit) => {
-            tips.push(match Some(*limit) == machine::fair_share() {
-                true => format!(
-                    "a machine with more memory: without {}, the limit is three quarters of what there is",
-                    names.memory
-                ),
-                false => format!("more memory: {} {}", names.memory, (limit >> 20).saturating_mul(2).max(1)),
-            });
+            let more = (limit >> 20).saturating_mul(2).max(1);
+            tips.push(format!("more memory, on a machine that has it: {} {more}", names.memory));
             tips.push(match covers {
                 true => {
                     format!("an engine that stores less: {backward} (any number of threads) or {symbolic}")
