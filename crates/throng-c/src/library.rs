@@ -6,6 +6,7 @@
 //! program may do anything.
 
 pub(crate) mod format;
+pub(crate) mod math;
 pub(crate) mod prelude;
 pub(crate) mod row;
 pub(crate) mod special;
