@@ -20,6 +20,7 @@ use throng_goto::program::{
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
 
+pub(crate) mod arguments;
 mod assembly;
 mod atomics;
 mod attributes;
@@ -35,6 +36,7 @@ mod declarators;
 mod entries;
 mod exclusion;
 mod expressions;
+mod floating;
 mod functions;
 mod initial;
 mod keys;

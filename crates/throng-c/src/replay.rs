@@ -4,6 +4,7 @@
 //! Every access that other threads can see waits for its turn. The program ends in the assertion
 //! that the run violates; locks cannot be in its way, because the run says who takes them when.
 
+mod arguments;
 mod rewrite;
 mod tables;
 
@@ -68,8 +69,9 @@ fn main(loaded: &Loaded, run: &Run, arguments: &[(usize, i64)]) -> String {
         let count = arguments.first().map_or(0, |a| a.1);
         _ = writeln!(
             out,
-            "  static char *arguments[] = {{ \"main\", 0 }};\n  __throng_me = 0;\n  \
-             ((int (*)(int, char **, char **))__throng_main)({count}, arguments, 0);\n  __throng_release();"
+            "{}  __throng_me = 0;\n  \
+             ((int (*)(int, char **, char **))__throng_main)({count}, arguments, 0);\n  __throng_release();",
+            arguments::written(program, run, count)
         );
     } else {
         let mut threads: Vec<(usize, Vec<i64>)> = Vec::new();

@@ -84,6 +84,11 @@ impl Parser<'_> {
         let mut specifiers = self.specifiers()?;
         let start = specifiers.start;
         let mut declarators = Vec::new();
+        if self.lacks_semicolon(&specifiers) {
+            self.missing(Kind::Semicolon);
+            let declaration = Declaration { specifiers: specifiers.list, declarators };
+            return Ok(Declared::Declaration(self.node(start, declaration)));
+        }
         // Without any specifier it is an `int`, in the old style.
         let begins = matches!(self.kind(), Kind::Identifier | Kind::Star | Kind::LeftParen);
         if specifiers.list.is_empty() && !begins {

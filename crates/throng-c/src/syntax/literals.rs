@@ -92,7 +92,8 @@ fn integer_suffix(suffix: &str) -> Option<(bool, IntegerSize, bool)> {
     let imaginary = suffix.contains(['i', 'j']);
     let real = suffix.replacen(['i', 'j'], "", 1);
     let unsigned = real.contains('u');
-    let size = match real.replacen('u', "", 1).as_str() {
+    // An `u` stands before or behind the size.
+    let size = match real.strip_prefix('u').or(real.strip_suffix('u')).unwrap_or(&real) {
         "" => IntegerSize::Int,
         "l" => IntegerSize::Long,
         "ll" => IntegerSize::LongLong,

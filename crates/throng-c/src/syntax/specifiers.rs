@@ -103,11 +103,28 @@ impl<'t> Parser<'t> {
                 self.bump();
             } else if self.kind() == Kind::Declspec {
                 self.declspec();
-            } else if !self.type_specifier(&mut s)? {
+            } else if self.lacks_semicolon(&s) || !self.type_specifier(&mut s)? {
                 break;
             }
         }
         Ok(s)
+    }
+
+    /// Returns whether another declaration begins behind the braces of a structure or enumeration.
+    pub(super) fn lacks_semicolon(&self, s: &Specifiers) -> bool {
+        use Kind::*;
+        if !s.has_type || self.at == 0 || self.kind_of(self.at - 1) != RightBrace {
+            return false;
+        }
+        match self.kind() {
+            Void | Char | Short | Int | Long | Float | Double | Signed | Unsigned | Bool | Struct | Union
+            | Enum => true,
+            Identifier => {
+                let name = if self.ahead(1) == Star { 2 } else { 1 };
+                self.is_type(self.at) && self.ahead(name) == Identifier
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether a keyword of some dialects is the name that is declared here.

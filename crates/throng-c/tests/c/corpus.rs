@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use throng_c::{Flags, Options, SourceFile, load};
-use throng_goto::interpreter::Interpreter;
-use throng_goto::step::After;
 
 use crate::search::{Found, search};
 
@@ -129,41 +127,4 @@ fn no_wrong_verdict_in_a_bounded_search() {
         println!("expected {expected}, found {said}: {n}");
     }
     assert!(wrong.is_empty(), "UNSAFE on programs expected safe: {wrong:?}");
-}
-
-/// This program fails if it is not compiled with `-finstrument-functions`.
-pub const NEEDS_AN_OPTION: &str = "torture/eeprof-1.c";
-
-/// The programs of one thread, which compilers are tested with: none may fail. What depends on a
-/// value that is left open counts for nothing.
-#[test]
-fn programs_that_test_compilers_do_not_fail() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus3");
-    let Ok(manifest) = std::fs::read_to_string(root.join("MANIFEST.csv")) else {
-        println!("ignored: there is no corpus");
-        return;
-    };
-    let every = std::env::var("EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let paths = manifest.lines().filter(|l| l.starts_with("sequential/") && l.contains(",assertions,"));
-    let paths = paths.filter(|l| !l.contains(NEEDS_AN_OPTION));
-    let (mut read, mut refused, mut wrong) = (0, 0, Vec::new());
-    for line in paths.step_by(every) {
-        let name = line.split(',').next().unwrap_or_default();
-        let Ok(loaded) = load(&root.join(name), &Options::default()) else {
-            refused += 1;
-            continue;
-        };
-        read += 1;
-        let mut open = false;
-        let mut run = Interpreter::new(&loaded.query.program);
-        run.run(20_000, |n| {
-            open |= n > 1;
-            0
-        });
-        if matches!(run.ended, Some(After::Failed(..))) && !open && loaded.query.undefined().count() == 0 {
-            wrong.push(name.to_string());
-        }
-    }
-    println!("{read} read, {refused} refused");
-    assert!(wrong.is_empty(), "programs that do not fail in C: {wrong:?}");
 }

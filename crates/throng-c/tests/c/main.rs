@@ -1,14 +1,15 @@
 //! C programs: the reader, what they mean, and compiled C as the reference.
 #![allow(clippy::print_stdout)]
 
+mod arguments;
 mod compiled;
 mod corpus;
-mod fidelity;
 mod functions;
 mod generated;
 mod mutants;
 mod programs;
 mod search;
 mod sequential;
+mod syntax;
 mod table;
 mod units;

@@ -297,7 +297,11 @@ fn statement(s: &Statement) -> String {
             format!("while ({}) {}", expression(&s.node.expression.node), statement(&s.node.statement.node))
         }
         Statement::DoWhile(s) => {
-            format!("do {} while ({});", statement(&s.node.statement.node), expression(&s.node.expression.node))
+            format!(
+                "do {} while ({});",
+                statement(&s.node.statement.node),
+                expression(&s.node.expression.node)
+            )
         }
         Statement::For(s) => for_loop(&s.node),
         Statement::Goto(n) => format!("goto {};", n.node.name),
@@ -435,7 +439,8 @@ fn constant(c: &Constant) -> String {
             format!("{}{suffix}{}", f.number, if f.imaginary { "i" } else { "" })
         }
         Constant::Integer(i) => {
-            let digits = if i.decimal || i.value == 0 { i.value.to_string() } else { format!("{:#x}", i.value) };
+            let digits =
+                if i.decimal || i.value == 0 { i.value.to_string() } else { format!("{:#x}", i.value) };
             let size = match i.size {
                 IntegerSize::Int => "",
                 IntegerSize::Long => "l",
