@@ -3,12 +3,15 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::syntax::ast::*;
 use crate::syntax::visit;
 
 use crate::constructs::On;
-use crate::library::special::{MUTEX_TYPE, OWNED_MUTEXES};
+use crate::library::Library;
+use crate::library::prelude::Prelude;
+use crate::library::special::{ERRNO, MUTEX_TYPE, OWNED_MUTEXES};
 use crate::preprocess::Prepared;
 use crate::types::{Func, Struct, Ty};
 use attributes::Said;
@@ -46,6 +49,7 @@ mod library;
 mod linkage;
 mod literals;
 mod locks;
+mod prelude;
 mod startup;
 mod statements;
 mod threads;
@@ -54,7 +58,7 @@ mod uses;
 mod variable;
 mod variadic;
 
-pub(crate) use linkage::{declared_at, written_name};
+pub(crate) use linkage::{declared_at, declared_name, written_name};
 
 /// What is wrong with the program, and where.
 #[derive(Clone, Debug)]
@@ -110,6 +114,8 @@ enum Symbol {
     Tag(usize),
     /// An enumeration, under `struct NAME` as well, because tags are one name space.
     Enumeration(Int),
+    /// A parameter of a function of the library whose code stands in place of its call.
+    Argument(Value),
     /// Of a block, and declared with something that is not modelled.
     Refused(String),
 }
@@ -178,6 +184,8 @@ struct Current {
     bare: Rc<HashSet<String>>,
     result: Option<Place>,
     exit: usize,
+    /// How many blocks are open around each call whose code stands here.
+    outer: Vec<usize>,
     /// The parameter that has the address of the arguments behind the named ones.
     variable_arguments: Option<Reg>,
     /// Where `break` and `continue` lead, and how many blocks are open there.
@@ -245,6 +253,16 @@ pub struct Lower<'a> {
     startup: startup::Startup,
     /// The keys of `pthread_key_create`, if there are any.
     keys: Option<keys::Keys>,
+    library: Arc<Library>,
+    prelude: &'a Prelude,
+    /// The translation units of its files that were read.
+    prelude_units: Vec<Option<usize>>,
+    /// Where everything that is written comes from, if it stands in place of a call.
+    frozen: Option<Span>,
+    /// Objects that functions of the library return, by function.
+    library_objects: HashMap<String, i64>,
+    /// The address of `errno`, if the program uses it.
+    errno: Option<i64>,
     pub problems: Vec<Problem>,
     pub notes: Vec<Assumption>,
 }
@@ -254,7 +272,9 @@ pub fn lower(
     units: &[TranslationUnit],
     prepared: &Prepared,
     question: &Question,
+    library: &Arc<Library>,
 ) -> std::result::Result<(Program, Vec<Assumption>), Vec<Problem>> {
+    let prelude = Prelude::default();
     let files: Vec<String> = prepared.units.iter().map(|(_, file)| file.clone()).collect();
     let mut l = Lower {
         prepared,
@@ -287,6 +307,12 @@ pub fn lower(
         local_objects: Vec::new(),
         startup: startup::Startup::default(),
         keys: None,
+        library: library.clone(),
+        prelude: &prelude,
+        prelude_units: vec![None; prelude.files()],
+        frozen: None,
+        library_objects: HashMap::new(),
+        errno: None,
         problems: Vec::new(),
         notes: Vec::new(),
     };
@@ -303,6 +329,7 @@ pub fn lower(
     l.recursive_locks = l.has_recursive_locks();
     l.program.recursive_locks = l.recursive_locks;
     l.make_keys();
+    l.make_errno();
     if l.problems.is_empty() {
         l.exclusive_places();
         l.templates();
@@ -333,7 +360,8 @@ impl<'a> Lower<'a> {
     fn record<T>(&mut self, result: Result<T>) -> Option<T> {
         match result {
             Ok(v) => Some(v),
-            Err(p) => {
+            Err(mut p) => {
+                p.span = self.frozen.unwrap_or(p.span);
                 let known = |q: &Problem| q.span == p.span && q.message == p.message;
                 if self.problems.len() < 50 && !self.problems.iter().any(known) {
                     self.problems.push(p);
@@ -367,6 +395,14 @@ impl<'a> Lower<'a> {
         self.note(Assumption::Reader(what));
     }
 
+    /// `errno` is a variable of each thread, whose address a function of the library returns.
+    fn make_errno(&mut self) {
+        let named = |d: &Definition<'_>| ERRNO.iter().any(|name| d.bare.contains(*name));
+        if self.definitions.values().any(named) {
+            self.errno = Some(self.thread_local("errno", 4, 4));
+        }
+    }
+
     /// Returns whether some mutex may be anything but a normal one: only then threads need numbers
     /// to lock them.
     fn has_recursive_locks(&self) -> bool {
@@ -395,7 +431,7 @@ impl<'a> Lower<'a> {
 
     /// A definition of a function. One that is not modelled is refused where it is used.
     fn function(&mut self, f: &'a Node<FunctionDefinition>, uses: uses::Uses) -> Result<()> {
-        let name = linkage::declared_name(&f.node.declarator.node).unwrap_or_default();
+        let name = declared_name(&f.node.declarator.node).unwrap_or_default();
         self.define(f, uses).or_else(|p| self.refuse(name, false, true, p))
     }
 
@@ -531,7 +567,7 @@ impl<'a> Lower<'a> {
             return self.refuse_local(item, class, p);
         }
         let declarator = &item.node.declarator.node;
-        let Some(name) = linkage::declared_name(declarator) else { return Err(p) };
+        let Some(name) = declared_name(declarator) else { return Err(p) };
         let is_type = class == Some(StorageClassSpecifier::Typedef);
         let is_function = matches!(
             declarator.derived.last().map(|d| &d.node),
@@ -757,6 +793,8 @@ impl<'a> Lower<'a> {
 
     fn register(&mut self, ty: Int, name: Option<String>) -> Reg {
         self.current.template.registers.push(ty);
+        // Variables of the library are none of the program.
+        let name = name.filter(|_| self.frozen.is_none());
         let owner = name.as_ref().map(|_| self.current.template.name.clone());
         self.current.template.names.push(name);
         self.current.template.owners.push(owner.unwrap_or_default());
@@ -776,7 +814,8 @@ impl<'a> Lower<'a> {
 
     /// Returns the number of the origin of what is written here.
     fn origin(&mut self) -> u32 {
-        let span = (self.here.start, self.here.end);
+        let here = self.frozen.unwrap_or(self.here);
+        let span = (here.start, here.end);
         if let Some(&o) = self.current.origins.get(&span) {
             return o;
         }

@@ -872,7 +872,10 @@ impl<'a> Stepper<'a> {
             return Ok(true);
         }
         if bytes.contains(&COPIED) {
-            return Err(Stop::Undefined("a copy of memory that was never written is read".into()));
+            return Err(Stop::Undefined(
+                "a copy of memory that was never written, or what a function of the library wrote, is read"
+                    .into(),
+            ));
         }
         // Chosen once and for all, so that the next read gives the same.
         let (values, all) = values(self.program, at);

@@ -47,6 +47,8 @@ pub(crate) enum Meaning {
     Atomic,
     /// It is a function of `<stdatomic.h>`: the rest of the name says which one.
     StandardAtomic,
+    /// It returns the address of `errno`, which each thread has for itself.
+    Errno,
     /// Its result is an input.
     Input,
     /// It is a hint for another tool.
@@ -121,40 +123,54 @@ pub(crate) enum Bytes {
     AbsoluteLongLong,
 }
 
+/// How long a function waits for what is not free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wait {
+    /// Until it is.
+    Ever,
+    /// Not at all, or for a time that may be over whenever it is not: the function returns this, or
+    /// -1 with this as `errno`.
+    Else(i64),
+}
+
+/// `EBUSY`, `EAGAIN` and `ETIMEDOUT`.
+const BUSY: Wait = Wait::Else(16);
+const AGAIN: Wait = Wait::Else(11);
+const LATE: Wait = Wait::Else(110);
+/// `thrd_busy` and `thrd_timedout`.
+const STANDARD_BUSY: Wait = Wait::Else(1);
+const STANDARD_LATE: Wait = Wait::Else(4);
+
 /// A function about threads, or about what they synchronise with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Thread {
     Create,
+    /// `thrd_create`, which takes no attributes.
+    PlainCreate,
     Join,
+    /// `thrd_join`, for a result that is an `int`.
+    PlainJoin,
     Exit,
     /// `pthread_self`
     Own,
     Equal,
     MutexInit,
     MutexDestroy,
-    MutexLock {
-        wait: bool,
-    },
+    MutexLock(Wait),
+    /// `mtx_init`: its second argument is the kind.
+    PlainMutexInit,
     MutexUnlock,
     MutexAttribute,
     MutexType,
-    SpinLock {
-        wait: bool,
-    },
+    SpinLock(Wait),
     SpinUnlock,
-    ReadLock {
-        wait: bool,
-    },
-    WriteLock {
-        wait: bool,
-    },
+    ReadLock(Wait),
+    WriteLock(Wait),
     ReadWriteUnlock,
     /// It makes a lock free.
     LockInit,
     ConditionInit,
-    ConditionWait {
-        timed: bool,
-    },
+    ConditionWait(Wait),
     ConditionSignal,
     ConditionBroadcast,
     BarrierInit,
@@ -166,16 +182,12 @@ pub(crate) enum Thread {
     GetSpecific,
     SemaphoreInit,
     SemaphorePost,
-    SemaphoreWait {
-        wait: bool,
-    },
+    SemaphoreWait(Wait),
     SemaphoreValue,
     /// It changes nothing that is modelled, unless this argument is the address of a variable.
     Nothing {
         unless: Option<usize>,
     },
-    /// It writes through a pointer in a way that is not modelled.
-    Writes,
 }
 
 impl Thread {
@@ -184,12 +196,12 @@ impl Thread {
         use Thread::*;
         matches!(
             self,
-            MutexLock { .. }
+            MutexLock(_)
                 | MutexUnlock
-                | SpinLock { .. }
+                | SpinLock(_)
                 | SpinUnlock
-                | ReadLock { .. }
-                | WriteLock { .. }
+                | ReadLock(_)
+                | WriteLock(_)
                 | ReadWriteUnlock
         )
     }
@@ -201,8 +213,10 @@ pub(crate) const ATOMIC_FUNCTION: &str = "__VERIFIER_atomic_";
 pub(crate) const INPUT: &str = "__VERIFIER_nondet_";
 /// The statement behind such a label runs in a thread of its own.
 pub(crate) const ASYNC_LABEL: &str = "__CPROVER_ASYNC";
-/// Initial values of mutexes that know their owners.
-pub(crate) const OWNED_MUTEXES: [&str; 2] = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"];
+/// Names in programs with mutexes that know their owners: those of kinds in initial values, and of
+/// `<threads.h>`.
+pub(crate) const OWNED_MUTEXES: [&str; 3] =
+    ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP", "mtx_recursive"];
 
 use Meaning::{AtomicBegin, AtomicEnd, Expect, Halt, IsConstant, Refused};
 
@@ -250,6 +264,8 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("__builtin_c23_va_start", Meaning::Variadic(Variadic::Start), false),
     ("__builtin_va_end", Meaning::Variadic(Variadic::End), false),
     ("__builtin_va_copy", Meaning::Variadic(Variadic::Copy), false),
+    (ERRNO[0], Meaning::Errno, false),
+    (ERRNO[1], Meaning::Errno, false),
     // Control.
     ("setjmp", Refused, false),
     ("_setjmp", Refused, false),
@@ -269,10 +285,6 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("sscanf", Meaning::Scan(Scan::Text), false),
     ("__isoc99_sscanf", Meaning::Scan(Scan::Text), false),
     ("__isoc23_sscanf", Meaning::Scan(Scan::Text), false),
-    ("read", Refused, false),
-    ("fread", Refused, false),
-    ("fgets", Refused, false),
-    ("gets", Refused, false),
     ("__VERIFIER_nondet_memory", Refused, false),
     // Bytes and texts.
     ("memset", Meaning::Bytes(Bytes::Set), false),
@@ -287,8 +299,6 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("strchr", Meaning::Bytes(Bytes::Find), false),
     ("strcpy", Meaning::Bytes(Bytes::CopyText), false),
     ("strcat", Meaning::Bytes(Bytes::Append), false),
-    ("strncpy", Refused, false),
-    ("strncat", Refused, false),
     ("sprintf", Refused, false),
     ("snprintf", Refused, false),
     ("abs", Meaning::Bytes(Bytes::Absolute), false),
@@ -302,30 +312,30 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("pthread_equal", Meaning::Thread(Thread::Equal), false),
     ("pthread_mutex_init", Meaning::Thread(Thread::MutexInit), false),
     ("pthread_mutex_destroy", Meaning::Thread(Thread::MutexDestroy), false),
-    ("pthread_mutex_lock", Meaning::Thread(Thread::MutexLock { wait: true }), false),
-    ("pthread_mutex_trylock", Meaning::Thread(Thread::MutexLock { wait: false }), false),
+    ("pthread_mutex_lock", Meaning::Thread(Thread::MutexLock(Wait::Ever)), false),
+    ("pthread_mutex_trylock", Meaning::Thread(Thread::MutexLock(BUSY)), false),
     ("pthread_mutex_unlock", Meaning::Thread(Thread::MutexUnlock), false),
     ("pthread_mutexattr_init", Meaning::Thread(Thread::MutexAttribute), false),
     (MUTEX_TYPE, Meaning::Thread(Thread::MutexType), false),
     ("pthread_spin_init", Meaning::Thread(Thread::LockInit), false),
-    ("pthread_spin_lock", Meaning::Thread(Thread::SpinLock { wait: true }), false),
-    ("pthread_spin_trylock", Meaning::Thread(Thread::SpinLock { wait: false }), false),
+    ("pthread_spin_lock", Meaning::Thread(Thread::SpinLock(Wait::Ever)), false),
+    ("pthread_spin_trylock", Meaning::Thread(Thread::SpinLock(BUSY)), false),
     ("pthread_spin_unlock", Meaning::Thread(Thread::SpinUnlock), false),
     ("pthread_rwlock_init", Meaning::Thread(Thread::LockInit), false),
-    ("pthread_rwlock_rdlock", Meaning::Thread(Thread::ReadLock { wait: true }), false),
-    ("pthread_rwlock_tryrdlock", Meaning::Thread(Thread::ReadLock { wait: false }), false),
-    ("pthread_rwlock_wrlock", Meaning::Thread(Thread::WriteLock { wait: true }), false),
-    ("pthread_rwlock_trywrlock", Meaning::Thread(Thread::WriteLock { wait: false }), false),
+    ("pthread_rwlock_rdlock", Meaning::Thread(Thread::ReadLock(Wait::Ever)), false),
+    ("pthread_rwlock_tryrdlock", Meaning::Thread(Thread::ReadLock(BUSY)), false),
+    ("pthread_rwlock_wrlock", Meaning::Thread(Thread::WriteLock(Wait::Ever)), false),
+    ("pthread_rwlock_trywrlock", Meaning::Thread(Thread::WriteLock(BUSY)), false),
     ("pthread_rwlock_unlock", Meaning::Thread(Thread::ReadWriteUnlock), false),
     ("pthread_cond_init", Meaning::Thread(Thread::ConditionInit), false),
-    ("pthread_cond_wait", Meaning::Thread(Thread::ConditionWait { timed: false }), false),
-    ("pthread_cond_timedwait", Meaning::Thread(Thread::ConditionWait { timed: true }), false),
+    ("pthread_cond_wait", Meaning::Thread(Thread::ConditionWait(Wait::Ever)), false),
+    ("pthread_cond_timedwait", Meaning::Thread(Thread::ConditionWait(LATE)), false),
     ("pthread_cond_signal", Meaning::Thread(Thread::ConditionSignal), false),
     ("pthread_cond_broadcast", Meaning::Thread(Thread::ConditionBroadcast), false),
     ("pthread_barrier_init", Meaning::Thread(Thread::BarrierInit), false),
     ("pthread_barrier_wait", Meaning::Thread(Thread::BarrierWait), false),
     ("pthread_once", Meaning::Thread(Thread::Once), false),
-    (KEY_CREATE, Meaning::Thread(Thread::KeyCreate), false),
+    (KEY_CREATE[0], Meaning::Thread(Thread::KeyCreate), false),
     ("pthread_key_delete", Meaning::Thread(Thread::KeyDelete), false),
     ("pthread_setspecific", Meaning::Thread(Thread::SetSpecific), false),
     ("pthread_getspecific", Meaning::Thread(Thread::GetSpecific), false),
@@ -334,10 +344,42 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("pthread_detach", Meaning::Thread(Thread::Nothing { unless: None }), false),
     ("pthread_testcancel", Meaning::Thread(Thread::Nothing { unless: None }), false),
     ("pthread_yield", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_mutex_timedlock", Meaning::Thread(Thread::MutexLock(LATE)), false),
+    ("pthread_rwlock_timedrdlock", Meaning::Thread(Thread::ReadLock(LATE)), false),
+    ("pthread_rwlock_timedwrlock", Meaning::Thread(Thread::WriteLock(LATE)), false),
+    ("sem_timedwait", Meaning::Thread(Thread::SemaphoreWait(LATE)), false),
+    ("pthread_spin_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_rwlock_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_cond_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_barrier_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    // `<threads.h>`
+    ("thrd_create", Meaning::Thread(Thread::PlainCreate), false),
+    ("thrd_join", Meaning::Thread(Thread::PlainJoin), false),
+    ("thrd_exit", Meaning::Thread(Thread::Exit), false),
+    ("thrd_current", Meaning::Thread(Thread::Own), false),
+    ("thrd_equal", Meaning::Thread(Thread::Equal), false),
+    ("thrd_detach", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("mtx_init", Meaning::Thread(Thread::PlainMutexInit), false),
+    ("mtx_destroy", Meaning::Thread(Thread::MutexDestroy), false),
+    ("mtx_lock", Meaning::Thread(Thread::MutexLock(Wait::Ever)), false),
+    ("mtx_trylock", Meaning::Thread(Thread::MutexLock(STANDARD_BUSY)), false),
+    ("mtx_timedlock", Meaning::Thread(Thread::MutexLock(STANDARD_LATE)), false),
+    ("mtx_unlock", Meaning::Thread(Thread::MutexUnlock), false),
+    ("cnd_init", Meaning::Thread(Thread::ConditionInit), false),
+    ("cnd_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("cnd_wait", Meaning::Thread(Thread::ConditionWait(Wait::Ever)), false),
+    ("cnd_timedwait", Meaning::Thread(Thread::ConditionWait(STANDARD_LATE)), false),
+    ("cnd_signal", Meaning::Thread(Thread::ConditionSignal), false),
+    ("cnd_broadcast", Meaning::Thread(Thread::ConditionBroadcast), false),
+    ("call_once", Meaning::Thread(Thread::Once), false),
+    (KEY_CREATE[1], Meaning::Thread(Thread::KeyCreate), false),
+    ("tss_delete", Meaning::Thread(Thread::KeyDelete), false),
+    ("tss_set", Meaning::Thread(Thread::SetSpecific), false),
+    ("tss_get", Meaning::Thread(Thread::GetSpecific), false),
     ("sem_init", Meaning::Thread(Thread::SemaphoreInit), false),
     ("sem_post", Meaning::Thread(Thread::SemaphorePost), false),
-    ("sem_wait", Meaning::Thread(Thread::SemaphoreWait { wait: true }), false),
-    ("sem_trywait", Meaning::Thread(Thread::SemaphoreWait { wait: false }), false),
+    ("sem_wait", Meaning::Thread(Thread::SemaphoreWait(Wait::Ever)), false),
+    ("sem_trywait", Meaning::Thread(Thread::SemaphoreWait(AGAIN)), false),
     ("sem_getvalue", Meaning::Thread(Thread::SemaphoreValue), false),
     ("sem_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
 ];
@@ -346,9 +388,11 @@ const TABLE: &[(&str, Meaning, bool)] = &[
 pub(crate) const PLAIN_BEGIN: &str = "atomic_begin";
 /// The function with which mutexes come to know their owners.
 pub(crate) const MUTEX_TYPE: &str = "pthread_mutexattr_settype";
-/// The function that creates a key of values that each thread has for itself.
-pub(crate) const KEY_CREATE: &str = "pthread_key_create";
+/// The functions that create a key of values that each thread has for itself.
+pub(crate) const KEY_CREATE: [&str; 2] = ["pthread_key_create", "tss_create"];
 
+/// The functions that tell where `errno` is.
+pub(crate) const ERRNO: [&str; 2] = ["__errno_location", "__error"];
 /// The function that ends the thread which calls it.
 pub(crate) const THREAD_EXIT: &str = "pthread_exit";
 
@@ -367,11 +411,11 @@ pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
 
 /// Returns what functions of many names mean, by a part of the name.
 fn family(name: &str) -> Option<Meaning> {
-    if let Some(rest) = name.strip_prefix("pthread_") {
-        return Some(thread_family(rest));
+    let threads = ["pthread_", "sem_"].iter().any(|part| name.starts_with(part));
+    if threads {
+        return super::built_in(name).is_none().then_some(Refused);
     }
     Some(match name {
-        _ if name.starts_with("sem_") => Refused,
         _ if name.starts_with("__atomic_") || name.starts_with("__sync_") => Meaning::Atomic,
         _ if name.starts_with("atomic_") => Meaning::StandardAtomic,
         _ if name.starts_with(INPUT) => Meaning::Input,
@@ -382,18 +426,6 @@ fn family(name: &str) -> Option<Meaning> {
         }
         _ => return None,
     })
-}
-
-/// Returns what `pthread_` with this rest means.
-fn thread_family(rest: &str) -> Meaning {
-    const SETTERS: [&str; 6] = ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set"];
-    if rest.contains("_get") || rest.starts_with("get") {
-        Meaning::Thread(Thread::Writes)
-    } else if SETTERS.iter().any(|p| rest.starts_with(p)) || rest.ends_with("_destroy") {
-        Meaning::Thread(Thread::Nothing { unless: None })
-    } else {
-        Refused
-    }
 }
 
 /// Returns whether a function that ends the program calls those that run after `main`.
@@ -427,7 +459,7 @@ mod tests {
     fn no_function_has_two_meanings() {
         for (i, row) in TABLE.iter().enumerate() {
             assert!(TABLE[..i].iter().all(|other| other.0 != row.0), "{}", row.0);
-            assert!(crate::library::known(row.0).is_none(), "{} is in both tables", row.0);
+            assert!(crate::library::built_in(row.0).is_none(), "{} is in both tables", row.0);
         }
     }
 
@@ -437,7 +469,7 @@ mod tests {
         assert_eq!((special("assert", true), special("assert", false)), (None, Some(Meaning::Assert)));
         assert_eq!(special("__builtin_memset", false), Some(Meaning::Bytes(Bytes::Set)));
         assert_eq!(special("__builtin_free", false), None);
-        assert_eq!(special("pthread_attr_getstacksize", false), Some(Meaning::Thread(Thread::Writes)));
+        assert_eq!(special("pthread_attr_getstacksize", false), None);
         assert_eq!(special("pthread_cancel", false), Some(Refused));
         assert_eq!(special("atomic_begin", false), Some(AtomicBegin));
         assert_eq!(special("atomic_load", false), Some(Meaning::StandardAtomic));
@@ -470,7 +502,7 @@ mod tests {
         let others =
             |file: &PathBuf| file.ends_with("constructs.rs") || file.starts_with(root.join("syntax"));
         files.retain(|file| !file.ends_with("library/special.rs") && !others(file));
-        let families = ["__VERIFIER_", "__CPROVER_", "pthread_", "sem_", "__assert"];
+        let families = ["__VERIFIER_", "__CPROVER_", "pthread_", "sem_", "thrd_", "mtx_", "cnd_", "__assert"];
         let types = ["pthread_mutex_t", "pthread_cond_t"];
         let mut seen = 0;
         for file in files {

@@ -26,15 +26,16 @@ impl<'a> Lower<'a> {
             let name = n.node.name.as_str();
             let variable = matches!(
                 self.lookup(name),
-                Some(Symbol::Memory(..) | Symbol::Local(..) | Symbol::Register(..))
+                Some(Symbol::Memory(..) | Symbol::Local(..) | Symbol::Register(..) | Symbol::Argument(_))
             );
             if !variable {
                 self.usable(name, span)?;
                 if let Some(result) = self.builtin(name, &c.arguments, span)? {
                     return Ok(result);
                 }
-                let ty = match self.lookup(name) {
-                    Some(Symbol::Function(f)) => f.clone(),
+                let ty = match (self.lookup(name).cloned(), self.prelude_type(name)) {
+                    (Some(Symbol::Function(f)), _) => f,
+                    (_, Some(f)) => f,
                     _ => Rc::new(Func { result: undeclared(name), parameters: Vec::new(), variadic: true }),
                 };
                 let arguments = self.arguments(&ty, &c.arguments)?;
@@ -165,14 +166,19 @@ impl<'a> Lower<'a> {
         arguments: Vec<Value>,
         span: Span,
     ) -> Result<Option<Value>> {
-        if name.starts_with("__builtin_") && !self.definitions.contains_key(name) {
+        let defined = self.definitions.contains_key(name);
+        let prelude = if defined { None } else { self.prelude_function(name) };
+        if name.starts_with("__builtin_") && !defined && prelude.is_none() {
             return unsupported(span, format!("`{name}`"));
         }
         if self.dry {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
-        if self.definitions.contains_key(name) {
+        if defined {
             return self.call_defined(name, arguments, span);
+        }
+        if let Some(function) = prelude {
+            return self.prelude_call(&function, ty, arguments, span);
         }
         if is_input(name) {
             return self.any_result(ty, span, |s, r| s.emit(Instr::Any(r)));
@@ -193,13 +199,10 @@ impl<'a> Lower<'a> {
     /// changes nothing.
     fn unknown_call(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<Option<Value>> {
         let name = written_name(name);
-        if ["thrd_", "mtx_", "cnd_", "call_once"].iter().any(|part| name.starts_with(part)) {
-            return unsupported(span, format!("`{name}` (the threads of C11: use pthreads)"));
-        }
         if name.starts_with("__builtin_") {
             return unsupported(span, format!("`{name}`"));
         }
-        self.note(Assumption::Undefined(name.into()));
+        self.note(Assumption::Undefined { name: name.into(), row: self.row_of(name, ty) });
         let called = Doubt::Undefined(name.into());
         if ty.result.scalar().is_none() {
             let r = self.register(INT, None);

@@ -39,7 +39,10 @@ impl<'a> Lower<'a> {
     fn place_or_value(&mut self, e: &'a Node<Expression>) -> Result<std::result::Result<Place, Value>> {
         Ok(match &e.node {
             Expression::Identifier(n)
-                if !matches!(self.lookup(&n.node.name), Some(Symbol::Constant(..) | Symbol::Function(_))) =>
+                if !matches!(
+                    self.lookup(&n.node.name),
+                    Some(Symbol::Constant(..) | Symbol::Function(_) | Symbol::Argument(_))
+                ) =>
             {
                 Ok(self.place(e)?)
             }
@@ -486,6 +489,7 @@ impl<'a> Lower<'a> {
     /// Returns the value of what a name stands for.
     fn named(&mut self, e: &'a Node<Expression>, name: &str) -> Result<Value> {
         match self.usable_name(name, e.span)?.cloned() {
+            Some(Symbol::Argument(v)) => Ok(v.clone()),
             Some(Symbol::Constant(v, i)) => Ok(Value { expr: Expr::Const(v), ty: Ty::Int(i) }),
             Some(Symbol::Function(f)) => {
                 let link = self.linked(name);

@@ -130,7 +130,7 @@ impl<'a> Lower<'a> {
         } else if let Some(Place::Register(r, _)) = place {
             self.emit(Instr::Any(r));
         }
-        self.clean_up(0);
+        self.clean_up(self.current.outer.last().copied().unwrap_or(0));
         self.emit(Instr::Jump(exit));
         Ok(())
     }

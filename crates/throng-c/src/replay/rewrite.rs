@@ -7,9 +7,11 @@
 mod calls;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::syntax::ast::*;
 
+use crate::library::Library;
 use crate::library::special::{ASYNC_LABEL, Meaning, special};
 use crate::lower::declared_at;
 use throng_goto::program::{Instr, Program, is_private};
@@ -115,6 +117,12 @@ pub(super) struct Rewriter<'a> {
     fresh: usize,
     /// Passages that ask for an input.
     pub(super) inputs: BTreeSet<usize>,
+    library: Arc<Library>,
+    /// A function that a replay cannot stand for, if one is called.
+    pub(super) refused: Option<String>,
+    /// Whether `errno` is used, and whether functions are called that may set it.
+    pub(super) errno: bool,
+    pub(super) sets_errno: bool,
 }
 
 fn name_of(d: &Declarator) -> Option<&str> {
@@ -132,6 +140,7 @@ impl<'a> Rewriter<'a> {
         program: &'a Program,
         sites: &'a Sites,
         question: &'a Question,
+        library: &Arc<Library>,
     ) -> Rewriter<'a> {
         let (mut defined, mut declared) = (HashMap::new(), HashSet::new());
         for item in &unit.0 {
@@ -172,7 +181,21 @@ impl<'a> Rewriter<'a> {
             }
         }
         let (copies, inputs) = (&program.copies, BTreeSet::new());
-        Rewriter { text, sites, question, defined, declared, copies, opened, fresh: 0, inputs }
+        Rewriter {
+            text,
+            sites,
+            question,
+            defined,
+            declared,
+            copies,
+            opened,
+            fresh: 0,
+            inputs,
+            library: library.clone(),
+            refused: None,
+            errno: false,
+            sets_errno: false,
+        }
     }
 
     /// Returns the whole text, rewritten.

@@ -482,8 +482,8 @@ fn padding_is_written_to_a_file_without_a_choice() {
 
 #[test]
 fn results_of_known_functions_are_in_their_range() {
-    let text = "int rand(void); int getpid(void); int getchar(void); \
-        int main() { assert(rand() >= 0); assert(getpid() > 0); int c = getchar(); assert(c >= -1); assert(c < 256); return 0; }";
+    let text = "int rand(void); int getchar(void); \
+        int main() { assert(rand() >= 0); int c = getchar(); assert(c >= -1); assert(c < 256); return 0; }";
     assert!(!matches!(found(text, 1), Found::Unsafe(..)));
     is_unsafe(&text.replace("c < 256", "c < 255"), 1);
 }

@@ -3,6 +3,8 @@
 //! Copying a byte that has no value does not choose one: the copy is [`COPIED`], which can be copied
 //! again. What it is depends on the original, so that nothing is known of a run that reads it.
 //!
+//! The same holds for what a function writes of which it is not known what it can be.
+//!
 //! Between its load and its store, a part that has no value at all is a register without one. A
 //! register cannot tell which bytes of a part have a value, so then both are executed at once; where
 //! other threads could tell, the load chooses values.
@@ -52,8 +54,8 @@ impl Stepper<'_> {
         Ok(true)
     }
 
-    /// Stores a register without a value that was loaded from bytes that were never written.
-    /// Returns whether it is one.
+    /// Stores a register without a value that was loaded from bytes that were never written, or
+    /// that a function of the library writes. Returns whether it is one.
     pub(super) fn store_unwritten(
         &self,
         run: &mut Run,
@@ -66,13 +68,19 @@ impl Stepper<'_> {
             return Ok(false);
         }
         let t = self.template(run);
-        let (Instr::Load(loaded, ..) | Instr::Any(loaded)) = &t.code[run.pc - 1] else { return Ok(false) };
-        if loaded != r || copied_to(t, run.pc - 1, *r).is_none() {
+        let byte = match &t.code[run.pc - 1] {
+            Instr::Load(loaded, ..) if loaded == r => COPIED,
+            // What a function writes is chosen where it is read, unless that is in doubt.
+            Instr::Any(open) if open == r && t.doubt(run.pc - 1).is_none() => OPEN,
+            Instr::Any(open) if open == r => COPIED,
+            _ => return Ok(false),
+        };
+        if copied_to(t, run.pc - 1, *r).is_none() {
             return Ok(false);
         }
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_) | Expr::Local(_));
-        self.put(run, a, &vec![COPIED; at.size.into()], named)?;
+        self.put(run, a, &vec![byte; at.size.into()], named)?;
         Ok(true)
     }
 
