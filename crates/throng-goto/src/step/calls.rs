@@ -202,7 +202,7 @@ impl Stepper<'_> {
         run.bases = run.bases.after(self.program, run.template as u32);
         run.frames.push(frame);
         (run.template, run.pc, run.registers) = (function, 0, registers);
-        run.events.push(Event::Called(open));
+        run.record(Event::Called(open));
         self.enter_function(run);
         Ok(())
     }
@@ -279,9 +279,9 @@ impl Stepper<'_> {
         let gone = self.leave_function(run);
         let value = value.map(|v| if gone.contains(&object_of(v)) { address(DANGLING, 0) } else { v });
         self.resume(run, result, value);
-        run.events.push(Event::Returned(open));
+        run.record(Event::Returned(open));
         if let (Some(to), None) = (result, e) {
-            run.events.push(Event::Opened(at, to));
+            run.record(Event::Opened(at, to));
         }
         Ok(())
     }
