@@ -6,7 +6,7 @@
 //! that no byte is [`OPEN`], [`DEAD`] or [`COPIED`].
 
 use super::memory::NUMBER;
-use super::{COPIED, DEAD, Event, OPEN, Run, Stepper, Stop, escapes, values};
+use super::{COPIED, DEAD, Event, OPEN, Run, Stepper, Stop, Way, escapes, values};
 use crate::program::{Expr, Int, Reg};
 
 /// Returns the bits of a byte that have a value, and which ones have none.
@@ -99,10 +99,10 @@ impl Stepper<'_> {
             let v = v | chosen;
             self.write_bytes(&mut next, a, &bytes_of(v, open & !mask, at.size), named)?;
             next.registers[r as usize] = Some(v);
-            next.events.push(Event::Found { at: run.point(), address: a, value: v });
+            next.record(Event::Found { at: run.point(), address: a, value: v });
             self.note(&mut next, a, at, v, false);
             next.pc += 1;
-            self.work.push(next);
+            self.work.push(Way::Run(Box::new(next)));
         }
         Ok(false)
     }
