@@ -260,8 +260,8 @@ pub struct Lower<'a> {
     types: HashMap<(usize, usize), Ty>,
     /// A function of [`INSTRUMENTS`] that the program defines, and where.
     instruments: Option<(String, Span)>,
-    /// How variables and functions of a name are aligned: at least so, and so in place of their type.
-    alignments: HashMap<String, BTreeSet<(Option<u64>, Option<u64>)>>,
+    /// How variables and functions of a name are aligned.
+    alignments: HashMap<String, BTreeSet<alignment::Declared>>,
     /// Only types are asked for.
     dry: bool,
     /// For each function, its labels whose addresses are taken.

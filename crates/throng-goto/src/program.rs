@@ -828,6 +828,10 @@ impl Default for Start {
     }
 }
 
+/// A number in memory that has bits of a bit-field: its offset from the start of the structure, its
+/// size, and whether no other bits are in it.
+pub type FieldPart = (u32, u8, bool);
+
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -883,9 +887,8 @@ pub struct Program {
     /// The passages that copy a structure part by part, and its parts: offset and size; none for
     /// other accesses that are made in parts.
     pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
-    /// The passages that name a bit-field, and the numbers that have it: offset from the start of
-    /// its structure, size, and whether no other bits are in it.
-    pub fields: HashMap<(usize, usize), Vec<(u32, u8, bool)>>,
+    /// The passages that name a bit-field, and the numbers that have it.
+    pub fields: HashMap<(usize, usize), Vec<FieldPart>>,
 }
 
 impl Program {

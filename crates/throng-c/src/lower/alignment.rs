@@ -1,18 +1,19 @@
 //! Alignments of variables, functions and expressions.
 
-use std::collections::BTreeSet;
-
 use super::{Base, Lower, Result, Value, unsupported};
 use crate::syntax::ast::*;
 use crate::types::Ty;
 use throng_goto::program::Expr;
+
+/// What a declaration says: a least alignment, and one in place of the type's.
+pub(super) type Declared = (Option<u64>, Option<u64>);
 
 impl<'a> Lower<'a> {
     /// Takes note of the alignment that a variable or function is declared with: a least one, and
     /// one in place of its type's.
     pub(super) fn note_alignment(&mut self, name: &str, base: &Base, said: Option<u64>, simple: bool) {
         let declared = (said.max(base.aligned), base.type_aligned.filter(|_| simple));
-        self.alignments.entry(name.to_string()).or_insert_with(BTreeSet::new).insert(declared);
+        self.alignments.entry(name.to_string()).or_default().insert(declared);
     }
 
     /// The object of a variable has the alignment that it is declared with.

@@ -151,10 +151,8 @@ impl<'a> Lower<'a> {
 
     /// Lowers `__builtin_add_overflow` and its like: whether the exact result does not fit.
     pub(super) fn overflowing(&mut self, what: Overflows, args: Args<'a>, span: Span) -> Result<Value> {
-        let fixed = match what.of {
-            Some(signed) => Some(Ty::Int(self.size_in_name(what.name.trim_end_matches("_overflow"), signed))),
-            None => None,
-        };
+        let of_name = what.name.trim_end_matches("_overflow");
+        let fixed = what.of.map(|signed| Ty::Int(self.size_in_name(of_name, signed)));
         let mut operands = Vec::new();
         for n in 0..2 {
             let v = self.arg(args, n, span)?;

@@ -15,7 +15,7 @@ use crate::syntax::ast::*;
 use crate::library::Library;
 use crate::library::special::{ASYNC_LABEL, Meaning, special};
 use crate::lower::declared_at;
-use throng_goto::program::{Instr, Program, is_private};
+use throng_goto::program::{FieldPart, Instr, Program, is_private};
 use throng_goto::question::Question;
 
 /// How a passage accesses memory. Numbers are those of the turnstile.
@@ -114,7 +114,7 @@ pub(super) struct Rewriter<'a> {
     /// Copies of structures, with their parts.
     copies: &'a HashMap<(usize, usize), Vec<(u32, u8)>>,
     /// Bit-fields, with the numbers that have them.
-    fields: &'a HashMap<(usize, usize), Vec<(u32, u8, bool)>>,
+    fields: &'a HashMap<(usize, usize), Vec<FieldPart>>,
     /// Number of variables that each declaration leaves open.
     opened: HashMap<(usize, usize), usize>,
     fresh: usize,

@@ -351,8 +351,7 @@ impl Stepper<'_> {
                 let why = "a pointer to an object that no longer exists is compared";
                 return Err(Stop::Undefined(why.into()));
             }
-            // What is computed from it tells whether it matters which number it is.
-            PointerUse::Number(_) => {}
+            // What is computed from a number tells whether it matters which one it is.
             _ => {}
         }
         Ok(())
