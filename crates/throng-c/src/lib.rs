@@ -145,7 +145,8 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
     let file = user.name.clone();
-    Text::prepared(user, vec![Unit { file, raw, written: Vec::new() }], options.flags.is_ilp32())?.asking(&options.question)
+    Text::prepared(user, vec![Unit { file, raw, written: Vec::new() }], options.flags.is_ilp32())?
+        .asking(&options.question)
 }
 
 /// Runs work that goes down the tree by recursion, as the parser does; `None` if that fails.
