@@ -5,6 +5,7 @@
 //! program may do anything.
 
 pub(crate) mod format;
+pub(crate) mod math;
 pub(crate) mod special;
 
 /// What a function does with an argument.
@@ -103,6 +104,11 @@ const TABLE: &[(&str, &[Use], Returns)] = &[
     ("atoi", &[Text], Something),
     ("atol", &[Text], Something),
     ("atoll", &[Text], Something),
+    ("atof", &[Text], Something),
+    ("frexp", &[Value, Writes], Something),
+    ("frexpf", &[Value, Writes], Something),
+    ("modf", &[Value, Writes], Something),
+    ("modff", &[Value, Writes], Something),
     // The process and its environment.
     ("getpid", &[], Between(1, INT_MAX)),
     ("getppid", &[], Between(0, INT_MAX)),
@@ -114,7 +120,8 @@ const TABLE: &[(&str, &[Use], Returns)] = &[
 /// Returns what is known about a function.
 pub(crate) fn known(name: &str) -> Option<Function> {
     let row = TABLE.iter().find(|row| row.0 == name);
-    row.map(|&(_, arguments, returns)| Function { arguments, returns })
+    let of_numbers = || math::open_result(name).map(|_| Function { arguments: &[], returns: Something });
+    row.map(|&(_, arguments, returns)| Function { arguments, returns }).or_else(of_numbers)
 }
 
 #[cfg(test)]

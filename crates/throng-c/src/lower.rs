@@ -36,6 +36,7 @@ mod declarators;
 mod entries;
 mod exclusion;
 mod expressions;
+mod floating;
 mod functions;
 mod initial;
 mod keys;

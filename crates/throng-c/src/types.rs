@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use throng_goto::program::{INT, Int, PTR, Reg};
+use throng_goto::program::{INT, Int, PTR, Reg, Width};
 
 /// A C type. Qualifiers other than `_Atomic` do not matter here.
 #[derive(Clone, PartialEq, Debug)]
@@ -11,7 +11,7 @@ pub enum Ty {
     Void,
     /// Integers, `_Bool`, enumerations.
     Int(Int),
-    /// `float`, `double`, `long double`, by size: may be declared, not computed with.
+    /// `float`, `double`, and, with 16 bytes, `long double` and its like, whose values are not known.
     Float(u8),
     /// A pointer.
     Ptr(Rc<Ty>),
@@ -106,11 +106,26 @@ impl Ty {
         matches!(self, Ty::Atomic(_))
     }
 
-    /// Returns the type of the value in a register, for integers and pointers.
+    /// Returns the type of the value in a register, for numbers and pointers. That of a
+    /// floating-point number is its bits.
     pub fn scalar(&self) -> Option<Int> {
         match self.plain() {
             Ty::Int(i) => Some(*i),
             Ty::Ptr(_) | Ty::Func(_) => Some(PTR),
+            t => t.width().map(Width::bits),
+        }
+    }
+
+    /// Returns whether it is a floating-point type.
+    pub fn is_float(&self) -> bool {
+        matches!(self.plain(), Ty::Float(_))
+    }
+
+    /// Returns the format of floating-point numbers whose values are known.
+    pub fn width(&self) -> Option<Width> {
+        match self.plain() {
+            Ty::Float(4) => Some(Width::Single),
+            Ty::Float(8) => Some(Width::Double),
             _ => None,
         }
     }
@@ -166,7 +181,7 @@ impl Ty {
     }
 
     /// Lists the scalar parts: (offset, type, suffix of the name); `false` if there are too many,
-    /// or floats.
+    /// or some have no value that is known.
     pub fn parts(&self, structs: &[Struct], at: u64, name: &str, out: &mut Vec<(u32, Int, String)>) -> bool {
         const MOST: usize = 1 << 14;
         if out.len() > MOST {

@@ -24,6 +24,8 @@ pub enum Doubt {
     Result(String),
     /// The run depends on the initial value of this variable, which is not defined.
     Variable(String),
+    /// The run depends on this value, which is not modelled.
+    Value(String),
 }
 
 impl fmt::Display for Doubt {
@@ -32,6 +34,7 @@ impl fmt::Display for Doubt {
             Doubt::Undefined(name) => write!(f, "`{name}` is called, which is not defined"),
             Doubt::Returns(name) => write!(f, "`{name}` is called, which need not return"),
             Doubt::Result(name) => write!(f, "it depends on the result of `{name}`, which is not modelled"),
+            Doubt::Value(what) => write!(f, "it depends on {what}, which is not modelled"),
             Doubt::Variable(name) => write!(f, "it depends on the value of `{name}`, which is not defined"),
         }
     }

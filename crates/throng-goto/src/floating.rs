@@ -28,9 +28,24 @@ const OPEN_NAN_64: i64 = 0x7ffd_a3c5_91e6_2b47;
 impl Width {
     /// The type of the bits of a number.
     pub const fn bits(self) -> Int {
+        let size = match self {
+            Width::Single => 4,
+            Width::Double => 8,
+        };
+        Int { float: true, ..Int::new(size, false) }
+    }
+
+    /// Returns the format of the numbers whose bits have this type.
+    pub fn of(bits: Int) -> Option<Width> {
+        [Width::Single, Width::Double].into_iter().find(|at| at.bits() == bits)
+    }
+
+    /// A number as people read it: the shortest one that rounds to it.
+    pub fn show(self, bits: i64) -> String {
         match self {
-            Width::Single => Int::new(4, false),
-            Width::Double => Int::new(8, false),
+            _ if self.number(bits).is_nan() => "nan".into(),
+            Width::Single => format!("{:?}", f32::from_bits(bits as u32)),
+            Width::Double => format!("{:?}", f64::from_bits(bits as u64)),
         }
     }
 
@@ -143,7 +158,7 @@ impl FloatOp {
 
 const TRUTH: Int = Int { truth: true, ..Int::new(1, false) };
 
-/// A change of format.
+/// A change of format, or another operation on one number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Conversion {
     /// An integer becomes a number, rounded.
@@ -152,13 +167,15 @@ pub enum Conversion {
     ToInt(Width, Int),
     /// A number becomes one of another format, rounded.
     Resize(Width, Width),
+    /// The square root of a number, rounded.
+    Root(Width),
 }
 
 impl Conversion {
     /// The type of the result.
     pub fn result(self) -> Int {
         match self {
-            Conversion::FromInt(_, to) | Conversion::Resize(_, to) => to.bits(),
+            Conversion::FromInt(_, to) | Conversion::Resize(_, to) | Conversion::Root(to) => to.bits(),
             Conversion::ToInt(_, to) => to,
         }
     }
@@ -169,6 +186,7 @@ impl Conversion {
             Conversion::FromInt(from, to) => format!("{} from {}", to.name(), from.name()),
             Conversion::ToInt(from, to) => format!("{} from {}", to.name(), from.name()),
             Conversion::Resize(from, to) => format!("{} from {}", to.name(), from.name()),
+            Conversion::Root(at) => format!("root of {}", at.name()),
         }
     }
 
@@ -179,6 +197,10 @@ impl Conversion {
             Conversion::FromInt(from, to) => from_int(v, from, to),
             Conversion::ToInt(from, to) => to_int(from.number(v), to).ok_or(Undefined::Conversion)?,
             Conversion::Resize(from, to) => to.round(from.number(v)),
+            Conversion::Root(Width::Single) => {
+                Width::Single.round(f64::from(f32::from_bits(v as u32).sqrt()))
+            }
+            Conversion::Root(Width::Double) => Width::Double.round(f64::from_bits(v as u64).sqrt()),
         })
     }
 }

@@ -371,8 +371,8 @@ impl Describe for Concrete {
         let mut found = Vec::new();
         for &r in &t.live[thread.pc as usize] {
             if let Some(name) = t.shown[r as usize].clone() {
-                let is_address = t.registers[r as usize] == PTR;
-                let show = |v: i64| if is_address { self.value(v) } else { v.to_string() };
+                let at = t.registers[r as usize];
+                let show = |v: i64| if at == PTR { self.value(v) } else { at.show(v) };
                 found.push((name, register(&self.program, &thread, r).map_or("?".into(), show)));
             }
         }
@@ -415,7 +415,7 @@ impl Describe for Concrete {
         let accessed = |event: &Event| match event {
             &Event::Accessed(a, at, v, writes) => {
                 let variable = self.program.name_of(a).unwrap_or_else(|| self.allocated(a));
-                let value = if at == PTR { self.value(v) } else { v.to_string() };
+                let value = if at == PTR { self.value(v) } else { at.show(v) };
                 Some(Accessed { variable, value, writes })
             }
             _ => None,
@@ -437,7 +437,7 @@ impl Concrete {
             return "?".into();
         }
         let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));
-        if at == PTR { self.value(v) } else { v.to_string() }
+        if at == PTR { self.value(v) } else { at.show(v) }
     }
 
     /// What a local variable of a running function is called.

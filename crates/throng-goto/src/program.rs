@@ -16,7 +16,7 @@ mod print;
 use std::collections::HashMap;
 use std::fmt;
 
-use analysis::{interesting, live, representatives};
+use analysis::{interesting, live, numbers, representatives};
 use flow::addresses;
 
 use crate::step::OPEN;
@@ -30,7 +30,7 @@ pub(crate) use flow::local_key;
 pub use inline::Budget;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
-/// `truth`.
+/// `truth`. The bits of a floating-point number are an unsigned value with the flag `float`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {
     /// Size in bytes: 1, 2, 4 or 8.
@@ -39,12 +39,25 @@ pub struct Int {
     pub signed: bool,
     /// Whether it is `_Bool`.
     pub truth: bool,
+    /// Whether values are shown as the floating-point numbers that their bits are. Operators do not
+    /// depend on it.
+    pub float: bool,
 }
 
 impl Int {
     /// An integer type that is not `_Bool`.
     pub const fn new(size: u8, signed: bool) -> Int {
-        Int { size, signed, truth: false }
+        Int { size, signed, truth: false, float: false }
+    }
+
+    /// The type of bits as numbers: not shown as floating point.
+    pub const fn plain(self) -> Int {
+        Int { float: false, ..self }
+    }
+
+    /// A value as people read it.
+    pub fn show(self, v: i64) -> String {
+        Width::of(self).map_or_else(|| v.to_string(), |at| at.show(v))
     }
 
     /// `v` converted to this type.
@@ -67,10 +80,15 @@ impl Int {
         if self.truth {
             return "bool".into();
         }
+        if self.float {
+            return format!("f{}", u32::from(self.size) * 8);
+        }
         format!("{}{}", if self.signed { 'i' } else { 'u' }, u32::from(self.size) * 8)
     }
 }
 
+/// `_Bool`
+pub const BOOL: Int = Int { truth: true, ..Int::new(1, false) };
 /// `int`
 pub const INT: Int = Int::new(4, true);
 /// Pointers, and `unsigned long`.
@@ -281,6 +299,7 @@ impl Expr {
 
     /// A conversion, computed at once where that is possible.
     pub fn cast(e: Expr, to: Int) -> Expr {
+        let to = to.plain();
         match e {
             Expr::Const(v) => Expr::Const(to.wrap(v)),
             Expr::Bin(op, ..) if op.compares() => e,
@@ -366,7 +385,23 @@ impl Expr {
                     false => Expr::Bin(*op, Box::new(x), Box::new(y), *at),
                 }
             }
-            e => leaf(e).unwrap_or_else(|| e.clone()),
+            Expr::Float(op, a, b, at) => {
+                let (x, y) = (a.replaced(leaf), b.replaced(leaf));
+                match computed(a, &x) || computed(b, &y) {
+                    true => Expr::float(*op, x, y, *at),
+                    false => Expr::Float(*op, Box::new(x), Box::new(y), *at),
+                }
+            }
+            Expr::Convert(e, conversion) => {
+                let new = e.replaced(leaf);
+                match computed(e, &new) {
+                    true => Expr::convert(new, *conversion),
+                    false => Expr::Convert(Box::new(new), *conversion),
+                }
+            }
+            Expr::Const(_) | Expr::Reg(_) | Expr::SelfId | Expr::Local(_) => {
+                leaf(self).unwrap_or_else(|| self.clone())
+            }
         }
     }
 
@@ -662,8 +697,8 @@ pub struct Template {
     /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by
     /// instruction.
     pub doubts: Vec<(usize, Doubt)>,
-    /// Instructions [`Instr::Load`], sorted, of which the value goes to the store behind them and
-    /// nowhere else: they copy a part of an object, which may have no value.
+    /// Instructions [`Instr::Load`] and [`Instr::Any`], sorted, of which the value goes to the store
+    /// behind them and nowhere else: they copy a part of an object, which may have no value.
     pub copies: Vec<usize>,
 }
 
@@ -789,6 +824,8 @@ pub struct Program {
     pub results: bool,
     /// Values to try for inputs.
     pub interesting: Vec<i64>,
+    /// Values to try for inputs that are floating-point numbers: the bits of a `double`.
+    pub numbers: Vec<i64>,
     /// What is asked.
     pub asked: Vec<Violation>,
     /// Whether memory errors are violations, asked for or not; else what follows one is not known.
@@ -807,7 +844,8 @@ pub struct Program {
     pub waits: bool,
     /// Whether mutexes may be recursive or check for errors, so that they know their owner.
     pub recursive_locks: bool,
-    /// The passages that copy a structure part by part, and its parts: offset and size.
+    /// The passages that copy a structure part by part, and its parts: offset and size; none for
+    /// other accesses that are made in parts.
     pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
 }
 
@@ -901,6 +939,7 @@ impl Program {
         self.visibility();
         self.library();
         self.interesting = interesting(self);
+        self.numbers = numbers(self);
     }
 
     /// An object is visible unless only one thread can ever access it, or nothing writes it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use throng_model::verdict::Trace;
 
 use crate::model::Concrete;
-use crate::program::{Point, Program, Start};
+use crate::program::{Int, Point, Program, Start};
 use crate::step::{
     After, Event, Memory, OPEN, Outcome, Thread, Touch, initial_memory, start, step_in_detail,
 };
@@ -32,8 +32,8 @@ pub struct Run {
     pub racing: Vec<Racing>,
     /// Where the threads are at the end, if the run does not end in a violation.
     pub ends: Vec<(usize, Point)>,
-    /// The values of the program's variables after each step, as (C expression, value).
-    pub values: Vec<Vec<(String, i64)>>,
+    /// The values of the program's variables after each step, as (C expression, type, value).
+    pub values: Vec<Vec<(String, Int, i64)>>,
 }
 
 impl Run {
@@ -111,17 +111,17 @@ fn racing(thread: usize, outcomes: &[Outcome], is_it: impl Fn(&Touch) -> bool) -
 
 /// The values of variables whose bytes mean the same in the compiled program: no pointers, and
 /// nothing of the C library.
-fn values(program: &Program, memory: &Memory) -> Vec<(String, i64)> {
+fn values(program: &Program, memory: &Memory) -> Vec<(String, Int, i64)> {
     let mut found = Vec::new();
     for o in program.objects.iter().filter(|o| o.global && !o.library) {
         for (offset, at, suffix) in o.parts.iter().take(16) {
             let from = o.base + *offset as usize;
             let Some(bytes) = memory.fixed.range(from..from + at.size as usize) else { continue };
-            if at.size == 8 && !at.signed || bytes.iter().any(|&b| b >= OPEN) {
+            if at.size == 8 && !at.signed && !at.float || bytes.iter().any(|&b| b >= OPEN) {
                 continue;
             }
             let v = at.wrap(bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b)));
-            found.push((format!("{}{suffix}", o.name), v));
+            found.push((format!("{}{suffix}", o.name), *at, v));
         }
     }
     found

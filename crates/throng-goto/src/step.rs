@@ -14,8 +14,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::program::{
-    Access, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Point, Program, Reg, Template, Undefined, Violation,
-    address, is_private, object_of,
+    Access, Conversion, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Point, Program, Reg, Template, Undefined,
+    Violation, Width, address, is_private, object_of,
 };
 
 pub use calls::MOST_CALLS;
@@ -968,8 +968,12 @@ fn values(program: &Program, at: Int) -> (Vec<i64>, bool) {
         Int { size: 1, signed, .. } => ((if signed { -128..128 } else { 0..256 }).collect(), true),
         at => {
             let mut found = Vec::new();
-            for &v in &program.interesting {
-                let v = at.wrap(v);
+            let list = if at.float { &program.numbers } else { &program.interesting };
+            for &v in list {
+                let v = match Width::of(at) {
+                    Some(at) => Conversion::Resize(Width::Double, at).apply(v).unwrap_or(0),
+                    None => at.wrap(v),
+                };
                 if !found.contains(&v) {
                     found.push(v);
                 }

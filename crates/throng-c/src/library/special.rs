@@ -3,6 +3,8 @@
 //! This is the one list of them. The reader, the replay and the mutants ask it what a call means,
 //! so that none of them knows a function that another one does not.
 
+use super::math::{Math, Size, math};
+
 /// What a call means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Meaning {
@@ -36,6 +38,8 @@ pub(crate) enum Meaning {
     Scan(Scan),
     /// It works on bytes or texts in memory, or on a number.
     Bytes(Bytes),
+    /// It computes with floating-point numbers.
+    Number((Math, Size)),
     /// It is about threads, or about what they synchronise with.
     Thread(Thread),
     /// It is an operation of the compiler, `__atomic_*` or `__sync_*`: the rest of the name says
@@ -357,7 +361,7 @@ pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
     match row(name).or_else(bytes) {
         Some(&(_, meaning, always)) => (always || !defined).then_some(meaning),
         None if defined => None,
-        None => family(name),
+        None => math(name).map(Meaning::Number).or_else(|| family(name)),
     }
 }
 

@@ -10,15 +10,14 @@ use crate::syntax::ast::Span;
 use crate::syntax::visit::Visit as _;
 use crate::types::Ty;
 use throng_goto::doubt::Doubt;
-use throng_goto::program::{BinOp, Expr, Instr, Int, PTR, Reg};
+use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PTR, Reg};
 
 /// The most arguments, the name of the program among them.
 pub(crate) const MOST: i64 = 3;
 /// The bytes of an argument, the last of which is zero.
 pub(crate) const BYTES: u64 = 16;
 
-const INT: Int = Int { size: 4, signed: true, truth: false };
-const CHAR: Int = Int { size: 1, signed: true, truth: false };
+const CHAR: Int = Int::new(1, true);
 
 /// What an argument is called as a variable, followed by its number. No variable of C is called so.
 const ARGUMENT: &str = "argument ";

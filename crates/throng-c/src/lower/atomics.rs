@@ -5,16 +5,13 @@ use crate::syntax::ast::Span;
 use super::builtins::Args;
 use super::{Lower, Result, Value, unatomic, unsupported, wrong};
 use crate::types::Ty;
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int};
+use throng_goto::program::{Access, BOOL, BinOp, Expr, INT, Instr, Int};
 
 /// The assumption about an operation that may fail for no reason.
 const NOT_WEAK: &str = "a weak compare-exchange does not fail without a reason";
 
-/// `_Bool`
-const TRUTH: Int = Int { size: 1, signed: false, truth: true };
-
 fn truth(expr: Expr) -> Option<Value> {
-    Some(Value { expr, ty: Ty::Int(TRUTH) })
+    Some(Value { expr, ty: Ty::Int(BOOL) })
 }
 
 impl<'a> Lower<'a> {
@@ -204,6 +201,9 @@ impl<'a> Lower<'a> {
                 let Some((op, negate, old)) = Self::fetched(name) else {
                     return unsupported(span, format!("`{name}`"));
                 };
+                if ty.is_float() {
+                    return unsupported(span, format!("`{name}` on a floating-point number"));
+                }
                 let v = self.arg(args, 1, span)?;
                 let v = Expr::cast(v.expr, i);
                 let (before, after) = self.modify(&p, i, Some(op), v, negate);
@@ -217,10 +217,10 @@ impl<'a> Lower<'a> {
     fn flag(&mut self, clear: bool, args: Args<'a>, span: Span) -> Result<Option<Value>> {
         let p = self.arg(args, 0, span)?;
         if clear {
-            self.store_as(Access::Atomic, &p.expr, 0, Expr::Const(0), TRUTH);
+            self.store_as(Access::Atomic, &p.expr, 0, Expr::Const(0), BOOL);
             return Ok(None);
         }
-        Ok(truth(self.modify(&p.expr, TRUTH, None, Expr::Const(1), false).0))
+        Ok(truth(self.modify(&p.expr, BOOL, None, Expr::Const(1), false).0))
     }
 
     /// Returns the operation in a name such as `__atomic_fetch_add`, whether its result is negated,

@@ -6,7 +6,7 @@ use crate::syntax::ast::*;
 use super::{Lower, Result, Symbol, Value, unsupported, wrong};
 use crate::library::special::{Allocate, INPUT, Meaning, PLAIN_BEGIN, runs_destructors, special};
 use crate::types::Ty;
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Violation};
+use throng_goto::program::{Access, BOOL, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 
 pub(super) type Args<'a> = &'a [Node<Expression>];
 
@@ -74,6 +74,7 @@ impl<'a> Lower<'a> {
             Meaning::StandardAtomic => return self.standard_atomic(name, args, span),
             Meaning::Input if matches!(self.lookup(name), Some(Symbol::Function(_))) => return Ok(None),
             Meaning::Input => result = Some(self.input(&name[INPUT.len()..])),
+            Meaning::Number(function) => result = Some(self.number_function(function, args, span)?),
             Meaning::Hint => {}
             Meaning::Refused => return unsupported(span, format!("`{name}`")),
         }
@@ -120,7 +121,9 @@ impl<'a> Lower<'a> {
     /// Returns an input of the type with this name in SV-COMP.
     fn input(&mut self, ty: &str) -> Value {
         let ty = match ty {
-            "bool" | "_Bool" => Int { size: 1, signed: false, truth: true },
+            "float" => return self.any(&Ty::Float(4)),
+            "double" => return self.any(&Ty::Float(8)),
+            "bool" | "_Bool" => BOOL,
             "char" => Int::new(1, true),
             "uchar" | "u8" => Int::new(1, false),
             "short" => Int::new(2, true),
@@ -132,9 +135,14 @@ impl<'a> Lower<'a> {
             "ulonglong" | "pointer" => PTR,
             _ => INT,
         };
-        let r = self.register(ty, None);
+        self.any(&Ty::Int(ty))
+    }
+
+    /// Any value of a type.
+    fn any(&mut self, ty: &Ty) -> Value {
+        let r = self.register(ty.scalar().unwrap_or(INT), None);
         self.emit(Instr::Any(r));
-        Value { expr: Expr::Reg(r), ty: Ty::Int(ty) }
+        Value { expr: Expr::Reg(r), ty: ty.clone() }
     }
 
     /// Returns what is said of an assertion that fails: `assert` of the C library passes its
@@ -184,8 +192,8 @@ impl<'a> Lower<'a> {
         match args.get(i) {
             Some(e) => {
                 let v = self.value(e)?;
-                if matches!(v.ty.plain(), Ty::Float(_)) {
-                    return unsupported(e.span, "floating-point arithmetic");
+                if v.ty.is_float() {
+                    return unsupported(e.span, "a floating-point number as argument of this function");
                 }
                 // The address may be used several times.
                 Ok(self.kept(v))

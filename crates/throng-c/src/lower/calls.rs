@@ -5,8 +5,10 @@ use std::rc::Rc;
 use crate::syntax::ast::*;
 
 use super::expressions::has_effects;
+use super::floating::{is_opaque, opaque};
 use super::functions::{Role, returns_by_address, takes_more};
 use super::{Lower, Place, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
+use crate::library::math::open_result;
 use crate::library::special::is_input;
 use crate::types::{Func, Ty};
 use throng_goto::program::{Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, object_of};
@@ -33,7 +35,7 @@ impl<'a> Lower<'a> {
                 }
                 let ty = match self.lookup(name) {
                     Some(Symbol::Function(f)) => f.clone(),
-                    _ => Rc::new(Func { result: Ty::int(), parameters: Vec::new(), variadic: true }),
+                    _ => Rc::new(Func { result: undeclared(name), parameters: Vec::new(), variadic: true }),
                 };
                 let arguments = self.arguments(&ty, &c.arguments)?;
                 return self.call_named(&self.linked(name), &ty, arguments, span);
@@ -115,11 +117,14 @@ impl<'a> Lower<'a> {
         } else if let Some(i) = of.scalar() {
             let r = self.register(i, None);
             result = Received { register: Some(r), value: Some(Value { expr: Expr::Reg(r), ty: of }) };
+        } else if is_opaque(&of) {
+            result.value = Some(opaque());
         }
         let mut arguments = arguments.into_iter();
         for ((_, t), v) in ty.parameters.iter().zip(arguments.by_ref()) {
             let v = self.convert(v, t, span)?;
-            passed.push((v.expr, t.scalar().unwrap_or(PTR)));
+            let expr = if is_opaque(t) { Expr::Const(0) } else { v.expr };
+            passed.push((expr, t.scalar().unwrap_or(PTR)));
         }
         if takes_more(ty) {
             let block = self.more_arguments(arguments.collect(), span)?;
@@ -133,8 +138,8 @@ impl<'a> Lower<'a> {
         for (i, e) in arguments.iter().enumerate() {
             let v = self.value(e)?;
             let v = match ty.parameters.get(i) {
-                Some((_, t)) if !matches!(t.plain(), Ty::Float(_)) => self.convert(v, t, e.span)?,
-                _ => v,
+                Some((_, t)) => self.convert(v, t, e.span)?,
+                None => v,
             };
             let later = arguments[i + 1..].iter().any(|e| has_effects(&e.node));
             values.push(match v.ty.plain() {
@@ -218,9 +223,14 @@ impl<'a> Lower<'a> {
                     open(self, r);
                     Ok(Some(Value { expr: Expr::Reg(r), ty: t.clone() }))
                 }
-                None if matches!(t, Ty::Float(_)) => Ok(Some(Value { expr: Expr::Const(0), ty: t.clone() })),
+                None if is_opaque(t) => Ok(Some(opaque())),
                 None => unsupported(span, "an undefined function that returns a structure"),
             },
         }
     }
+}
+
+/// Returns what a function without a declaration returns: compilers know those of `<math.h>`.
+fn undeclared(name: &str) -> Ty {
+    open_result(name).map_or(Ty::int(), Ty::Float)
 }

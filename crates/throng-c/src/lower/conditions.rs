@@ -5,7 +5,7 @@ use crate::syntax::ast::Span;
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
 use crate::library::special::Thread;
-use throng_goto::program::{BinOp, Expr, INT, Instr, Int};
+use throng_goto::program::{BOOL, BinOp, Expr, INT, Instr};
 
 /// The type of a condition variable.
 const CONDITION: &str = "pthread_cond_t";
@@ -29,7 +29,7 @@ impl<'a> Lower<'a> {
         if !timed {
             return Ok(Expr::Const(0));
         }
-        let late = self.register(Int { size: 1, signed: false, truth: true }, None);
+        let late = self.register(BOOL, None);
         self.emit(Instr::Any(late));
         // ETIMEDOUT
         Ok(Expr::bin(BinOp::Mul, Expr::Reg(late), Expr::Const(110), INT))
@@ -103,7 +103,7 @@ impl<'a> Lower<'a> {
             (self.label(), self.label(), self.label(), self.label(), self.label());
         let first = self.label();
         let bit = self.register(INT, None);
-        let this = self.register(Int { size: 1, signed: false, truth: true }, None);
+        let this = self.register(BOOL, None);
         self.emit(Instr::AtomicBegin);
         let waiting = self.load(&c.expr, 0, INT);
         self.emit(Instr::Branch(Expr::is_zero(waiting.clone()), end, first));

@@ -62,7 +62,7 @@ fn collect(ty: &Ty, structs: &[Struct], at: u64, most: usize, out: &mut Vec<Chun
         }
         t => {
             // A copy keeps all bits, also those that `_Bool` does not have.
-            let whole = t.scalar().map(|i| Int { truth: false, ..i });
+            let whole = t.scalar().map(|i| Int::new(i.size, i.signed));
             let size = t.layout(structs)?.0;
             // Numbers of 16 bytes are two parts.
             let part = whole.unwrap_or(Int::new(size.clamp(1, 8) as u8, false));

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use crate::syntax::ast::*;
 
 use super::attributes::power_of_two;
+use super::floating::LONG_DOUBLE;
 use super::{Base, Lower, MOST_BYTES, Problem, Result, Symbol, decay, unatomic, unsupported, wrong};
 use crate::constructs::On;
 use crate::types::{Func, Ty};
-use throng_goto::program::Int;
+use throng_goto::program::{BOOL, Int};
 
 impl<'a> Lower<'a> {
     pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
@@ -96,7 +97,7 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::Unsigned => unsigned = true,
                 TypeSpecifier::Float => float = Some(4),
                 TypeSpecifier::Double => float = Some(8),
-                TypeSpecifier::Bool => return Ok(Ty::Int(Int { size: 1, signed: false, truth: true })),
+                TypeSpecifier::Bool => return Ok(Ty::Int(BOOL)),
                 TypeSpecifier::Complex => return unsupported(t.span, "`_Complex`"),
                 TypeSpecifier::Int128 => return unsupported(t.span, "`__int128`"),
                 TypeSpecifier::Unsupported(name) => match float_size(name) {
@@ -122,7 +123,7 @@ impl<'a> Lower<'a> {
             }
         }
         if let Some(size) = float {
-            return Ok(Ty::Float(if longs > 0 { 16 } else { size }));
+            return Ok(Ty::Float(if longs > 0 { LONG_DOUBLE } else { size }));
         }
         if longs > 0 {
             size = if longs == 1 { self.long().size } else { 8 };
@@ -259,7 +260,7 @@ fn float_size(name: &str) -> Option<u8> {
     Some(match name {
         "_Float32" => 4,
         "_Float64" | "_Float32x" => 8,
-        "_Float64x" | "_Float128" | "__float128" | "__float80" => 16,
+        "_Float64x" | "_Float128" | "__float128" | "__float80" => LONG_DOUBLE,
         _ => return None,
     })
 }

@@ -4,11 +4,12 @@ use std::rc::Rc;
 
 use crate::syntax::ast::*;
 
+use super::floating::{LONG_DOUBLE, float_literal, opaque};
 use super::literals::{character, string_bytes};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::types::{Ty, common, promote};
 use throng_goto::program::{
-    Access, BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, PointerUse, address, object_of,
+    Access, BOOL, BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, PointerUse, address, object_of,
 };
 
 const LONG: Int = Int::new(8, true);
@@ -73,6 +74,7 @@ impl<'a> Lower<'a> {
         let value = self.value(e);
         self.dry = dry;
         match value? {
+            Value { ty, .. } if ty.is_float() => wrong(e.span, "this is not an integer"),
             Value { expr: Expr::Const(v), ty } => Ok((v, ty.scalar().unwrap_or(INT))),
             _ => wrong(e.span, "this is not a constant"),
         }
@@ -196,7 +198,7 @@ impl<'a> Lower<'a> {
     /// `base + index` or `base - index`, in elements.
     fn offset(&mut self, base: Value, index: Value, op: BinOp, span: Span) -> Result<Value> {
         let Ty::Ptr(t) = base.ty.plain().clone() else { return wrong(span, "this is not a pointer") };
-        if index.ty.scalar().is_none() || matches!(index.ty.plain(), Ty::Ptr(_)) {
+        if !matches!(index.ty.plain(), Ty::Int(_)) {
             return wrong(span, "this is not an integer");
         }
         let size = match &*t {
@@ -221,13 +223,12 @@ impl<'a> Lower<'a> {
     pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value> {
         match place {
             Place::Register(r, ty) => Ok(Value { expr: Expr::Reg(*r), ty: unatomic(ty.clone()) }),
-            Place::BitField(Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
             Place::Memory(a, ty) => match ty.plain() {
                 Ty::Array(t, _) | Ty::Variable(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
                 Ty::Func(_) => Ok(Value { expr: a.clone(), ty: Ty::ptr(ty.clone()) }),
                 Ty::Struct(_) => Ok(Value { expr: a.clone(), ty: ty.clone() }),
-                Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
+                Ty::Float(LONG_DOUBLE) => Ok(self.read_opaque(a, ty)),
                 Ty::Void => wrong(span, "`void` has no value"),
                 t => {
                     let Some(i) = t.scalar() else { return wrong(span, "this has no value") };
@@ -253,7 +254,6 @@ impl<'a> Lower<'a> {
     /// Assignment, with conversion.
     pub(super) fn assign(&mut self, place: &Place, v: Value, span: Span) -> Result<()> {
         match place {
-            Place::BitField(Ty::Float(_)) => unsupported(span, "floating-point arithmetic"),
             Place::BitField(_) => unsupported(span, "access to a bit-field"),
             Place::Register(r, ty) => {
                 let v = self.convert(v, ty, span)?;
@@ -270,6 +270,11 @@ impl<'a> Lower<'a> {
                     false => self.copy(a, &v.expr, ty, span),
                 }
             }
+            Place::Memory(a, ty) if *ty.plain() == Ty::Float(LONG_DOUBLE) => {
+                let v = self.convert(v, ty, span)?;
+                self.write_opaque(a, &v.expr, ty);
+                Ok(())
+            }
             Place::Memory(a, ty) => {
                 let v = self.convert(v, ty, span)?;
                 let Some(i) = ty.scalar() else { return wrong(span, "this cannot be assigned to") };
@@ -280,7 +285,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Emits an access to an object of a type, which may be atomic.
-    fn access_as(&mut self, ty: &Ty, emit: impl FnOnce(&mut Self)) {
+    pub(super) fn access_as(&mut self, ty: &Ty, emit: impl FnOnce(&mut Self)) {
         let kind = if ty.is_atomic() { Access::Atomic } else { self.access };
         self.with_access(kind, emit)
     }
@@ -297,10 +302,10 @@ impl<'a> Lower<'a> {
         if *ty.plain() == Ty::Void {
             return Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         }
+        if v.ty.is_float() || ty.is_float() {
+            return self.convert_float(v, ty, span);
+        }
         let (Some(from), Some(to)) = (v.ty.scalar(), ty.scalar()) else {
-            if matches!(ty.plain(), Ty::Float(_)) || matches!(v.ty.plain(), Ty::Float(_)) {
-                return unsupported(span, "floating-point arithmetic");
-            }
             if self.same_type(ty.plain(), v.ty.plain()) {
                 return Ok(v);
             }
@@ -336,14 +341,15 @@ impl<'a> Lower<'a> {
 
     /// Returns whether a value is not 0, as 0 or 1.
     fn truth(&mut self, v: Value, span: Span) -> Result<Expr> {
+        if v.ty.is_float() {
+            return Ok(self.convert_float(v, &Ty::Int(BOOL), span)?.expr);
+        }
         if v.ty.scalar().is_none() {
-            return match v.ty.plain() {
-                Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
-                _ => wrong(span, "this is not a condition"),
-            };
+            return wrong(span, "this is not a condition");
         }
         Ok(match v.expr {
             Expr::Bin(op, ..) if op.compares() => v.expr,
+            Expr::Float(op, ..) if op.compares() => v.expr,
             e => Expr::bin(BinOp::Ne, e, Expr::Const(0), LONG),
         })
     }
@@ -452,7 +458,7 @@ impl<'a> Lower<'a> {
             Expression::Comma(list) => {
                 let mut last = Value { expr: Expr::Const(0), ty: Ty::Void };
                 for e in list.iter() {
-                    last = self.value_or_nothing(e)?;
+                    last = self.value(e)?;
                 }
                 Ok(last)
             }
@@ -505,20 +511,7 @@ impl<'a> Lower<'a> {
         match c {
             Constant::Integer(i) => integer(i, self.long(), span),
             Constant::Character(c) => Ok(Value { expr: Expr::Const(character(c, span)?), ty: Ty::int() }),
-            Constant::Float(f) => {
-                if f.imaginary {
-                    return unsupported(span, "an imaginary number");
-                }
-                let size = match &f.format {
-                    FloatFormat::Float => 4,
-                    FloatFormat::Double => 8,
-                    FloatFormat::LongDouble => 16,
-                    FloatFormat::Other(suffix) => {
-                        return unsupported(span, format!("a number with the suffix `{suffix}`"));
-                    }
-                };
-                Ok(Value { expr: Expr::Const(0), ty: Ty::Float(size) })
-            }
+            Constant::Float(f) => float_literal(f, span),
         }
     }
 
@@ -551,11 +544,6 @@ impl<'a> Lower<'a> {
         };
         *ty = member;
         Ok(offset)
-    }
-
-    /// A value that may be of type `void`, or a floating-point constant that is not used.
-    fn value_or_nothing(&mut self, e: &'a Node<Expression>) -> Result<Value> {
-        self.value(e)
     }
 
     fn generic(&mut self, g: &'a GenericSelection, span: Span) -> Result<Value> {
@@ -614,8 +602,8 @@ impl<'a> Lower<'a> {
             }
             UnaryOperator::Minus => {
                 let v = self.value(operand)?;
-                if matches!(v.ty, Ty::Float(_)) {
-                    return Ok(v);
+                if v.ty.is_float() {
+                    return self.negated(v, span);
                 }
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
@@ -623,6 +611,9 @@ impl<'a> Lower<'a> {
             }
             UnaryOperator::Complement => {
                 let v = self.value(operand)?;
+                if v.ty.is_float() {
+                    return wrong(span, "this is not an integer");
+                }
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
                 let ones = Expr::Const(at.wrap(-1));
@@ -691,8 +682,7 @@ impl<'a> Lower<'a> {
                 let to = Ty::Int(promote(*i));
                 self.convert(v, &to, span)
             }
-            Ty::Float(_) => unsupported(span, "floating-point arithmetic"),
-            Ty::Ptr(_) => Ok(v),
+            Ty::Ptr(_) | Ty::Float(_) => Ok(v),
             _ => wrong(span, "this is not a number"),
         }
     }
@@ -721,10 +711,10 @@ impl<'a> Lower<'a> {
             BinOp::Sub if pointer(&a) => return self.offset(a, b, op, span),
             _ => {}
         }
+        if a.ty.is_float() || b.ty.is_float() {
+            return self.float_arithmetic(op, a, b, span);
+        }
         let (Some(x), Some(y)) = (a.ty.scalar(), b.ty.scalar()) else {
-            if [&a, &b].iter().any(|v| matches!(v.ty.plain(), Ty::Float(_))) {
-                return unsupported(span, "floating-point arithmetic");
-            }
             return wrong(span, "this is not a number");
         };
         let (mut a, mut b) = (a, b);
@@ -865,7 +855,8 @@ impl<'a> Lower<'a> {
             _ => choice_type(&a, &b),
         };
         if self.dry || self.constants.is_some() {
-            let condition = self.value(&c.condition)?.expr;
+            let condition = self.value(&c.condition)?;
+            let condition = self.truth(condition, span)?;
             let chosen = match condition {
                 Expr::Const(0) => self.value(&c.else_expression)?,
                 Expr::Const(_) => self.value(then)?,
@@ -883,7 +874,7 @@ impl<'a> Lower<'a> {
             self.place_label(label);
             let v = self.value(e)?;
             match ty.plain() {
-                Ty::Void => {}
+                Ty::Void | Ty::Float(LONG_DOUBLE) => {}
                 Ty::Struct(_) => self.emit(Instr::Let(r, v.expr)),
                 _ => {
                     let v = self.convert(v, &ty, span)?;
@@ -895,6 +886,7 @@ impl<'a> Lower<'a> {
         self.place_label(end);
         Ok(match ty {
             Ty::Void => Value { expr: Expr::Const(0), ty },
+            Ty::Float(LONG_DOUBLE) => opaque(),
             ty => Value { expr: Expr::Reg(r), ty },
         })
     }

@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 
+use super::floating::is_opaque;
 use super::linkage::written_name;
 use super::{Current, Definition, Lower, Place, Problem, Result, declared_at, unsupported, wrong};
 use crate::library::special::is_atomic_function;
 use crate::syntax::ast::Span;
 use crate::types::{Func, Ty};
-use throng_goto::program::{Expr, Instr, Int, PTR, Reg, Start, Template, expressions};
+use throng_goto::program::{BOOL, Expr, Instr, PTR, Reg, Start, Template, expressions};
 
 /// What the code of a function is written for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -98,7 +99,7 @@ impl<'a> Lower<'a> {
         let head = self.label();
         self.place_label(head);
         for &t in templates {
-            let more = self.register(Int { size: 1, signed: false, truth: true }, None);
+            let more = self.register(BOOL, None);
             let (here, next) = (self.label(), self.label());
             self.emit(Instr::Any(more));
             self.emit(Instr::Branch(Expr::Reg(more), here, next));
@@ -234,10 +235,9 @@ impl<'a> Lower<'a> {
     fn place_of_result(&mut self, ty: &Func, to: Option<Reg>, span: Span) -> Result<Option<Place>> {
         let result = ty.result.clone();
         Ok(match (result.scalar(), to) {
-            _ if result == Ty::Void => None,
+            _ if result == Ty::Void || is_opaque(&result) => None,
             (Some(i), _) => Some(Place::Register(self.register(i, None), result)),
             (None, Some(r)) => Some(Place::Memory(Expr::Reg(r), result)),
-            (None, None) if matches!(result.plain(), Ty::Float(_)) => Some(Place::BitField(result)),
             (None, None) => Some(Place::Memory(self.space("(result)", &result, span)?, result)),
         })
     }

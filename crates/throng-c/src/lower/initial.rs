@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::syntax::ast::*;
 
+use super::floating::{LONG_DOUBLE, extended, fixed_value};
 use super::literals::string_bytes;
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
 use crate::types::{Field, Ty};
@@ -45,16 +46,9 @@ impl Values {
 
 type Items<'a> = std::iter::Peekable<std::slice::Iter<'a, Node<InitializerListItem>>>;
 
-/// Returns whether an expression is 0 as it is written, whose bytes are all 0.
-fn is_zero(e: &Expression) -> bool {
-    match e {
-        Expression::Constant(c) => match &c.node {
-            Constant::Integer(i) => i.value == 0,
-            Constant::Float(f) => f.number.bytes().all(|b| matches!(b, b'0' | b'.')),
-            Constant::Character(_) => false,
-        },
-        _ => false,
-    }
+/// Returns whether an object of a type has a single value, that is no structure.
+fn is_number(ty: &Ty) -> bool {
+    ty.scalar().is_some() || ty.is_float()
 }
 
 /// Returns whether text can be the initial value of an array of this type.
@@ -164,7 +158,7 @@ impl<'a> Lower<'a> {
             self.put_fixed(a, offset, &bytes, span)?;
         }
         for (offset, i, v) in values.list {
-            let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
+            let Some(v) = fixed_value(&v) else { return wrong(span, "the initial value is not constant") };
             self.note_function(v);
             let bytes: Vec<u16> = (0..i.size).map(|k| (v >> (8 * k) & 255) as u16).collect();
             self.put_fixed(a, offset, &bytes, span)?;
@@ -212,7 +206,7 @@ impl<'a> Lower<'a> {
                 let v = self.value(e)?;
                 self.assign(place, v, init.span)
             }
-            Initializer::List(items) if ty.scalar().is_some() => match &items[..] {
+            Initializer::List(items) if is_number(ty) => match &items[..] {
                 [item] => self.initialise(place, ty, &item.node.initializer),
                 _ => wrong(init.span, "too many initial values"),
             },
@@ -232,7 +226,7 @@ impl<'a> Lower<'a> {
         items: &'a [Node<InitializerListItem>],
         span: Span,
     ) -> Result<()> {
-        if let (Some(_), [item]) = (ty.scalar(), items) {
+        if let (true, [item]) = (is_number(ty), items) {
             return self.initialise(place, ty, &item.node.initializer);
         }
         let Place::Memory(a, _) = place else { return wrong(span, "too many initial values") };
@@ -267,7 +261,7 @@ impl<'a> Lower<'a> {
 
     fn collect(&mut self, at: u64, ty: &Ty, init: &'a Node<Initializer>, out: &mut Values) -> Result<()> {
         let e = match &init.node {
-            Initializer::List(items) if ty.scalar().is_some() => match &items[..] {
+            Initializer::List(items) if is_number(ty) => match &items[..] {
                 [item] if item.node.designation.is_empty() => {
                     return self.collect(at, ty, &item.node.initializer, out);
                 }
@@ -290,8 +284,18 @@ impl<'a> Lower<'a> {
                 out.list.extend(bytes.into_iter().enumerate().map(byte));
                 Ok(())
             }
-            (Ty::Float(_), e) if is_zero(e) => Ok(()),
-            (Ty::Float(_), _) => unsupported(init.span, "a floating-point number other than 0"),
+            (Ty::Float(LONG_DOUBLE), _) => {
+                let v = self.value(e)?;
+                let v = self.convert(v, ty, init.span)?;
+                match v.expr {
+                    Expr::Const(bits) => {
+                        let parts = extended(bits).into_iter();
+                        out.list.extend(parts.map(|(offset, i, v)| (at + offset, i, Expr::Const(v))));
+                        Ok(())
+                    }
+                    _ => unsupported(init.span, "this initial value of type `long double`"),
+                }
+            }
             // What a literal consists of may be constant, or an array's initial value.
             (Ty::Array(..) | Ty::Struct(_), Expression::CompoundLiteral(c)) => {
                 let own = self.type_name(&c.node.type_name)?;
@@ -318,7 +322,7 @@ impl<'a> Lower<'a> {
                 let v = self.value(e)?;
                 let v: Value = self.convert(v, ty, init.span)?;
                 // Later values may change what it is computed from.
-                let v = self.kept(v);
+                let v = if self.constants.is_some() { v } else { self.kept(v) };
                 out.list.push((at, i, v.expr));
                 Ok(())
             }

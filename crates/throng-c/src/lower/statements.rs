@@ -413,8 +413,7 @@ impl<'a> Lower<'a> {
             }
         }
         if let (Ok(v), Some(block)) = (&mut result, self.current.blocks.last())
-            && v.ty.scalar().is_none()
-            && v.ty != Ty::Void
+            && matches!(v.ty.plain(), Ty::Struct(_))
             && !block.cleanups.is_empty()
         {
             // It may be in what is cleaned up.
@@ -425,7 +424,7 @@ impl<'a> Lower<'a> {
         match &result {
             // The value may be a structure among its variables, which therefore end with the block
             // around it.
-            Ok(v) if v.ty.scalar().is_none() && v.ty != Ty::Void => {
+            Ok(v) if matches!(v.ty.plain(), Ty::Struct(_)) => {
                 self.clean_up(self.current.blocks.len().saturating_sub(1));
                 self.scopes.pop();
                 let inner = self.current.blocks.pop().unwrap_or_default();

@@ -4,11 +4,12 @@
 use std::rc::Rc;
 
 use super::builtins::Args;
+use super::floating::{is_opaque, opaque};
 use super::{Lower, Result, Value, unatomic, unsupported, wrong};
 use crate::library::special::Variadic;
 use crate::syntax::ast::*;
 use crate::types::{Ty, promote};
-use throng_goto::program::{BinOp, Expr, Int, PTR};
+use throng_goto::program::{BinOp, Expr, PTR};
 
 /// Number of bytes of a slot.
 const SLOT: i64 = 8;
@@ -28,9 +29,14 @@ impl<'a> Lower<'a> {
         // A `va_list` gets to know the address.
         let block = Expr::Local(self.local("(arguments)", &ty, true, span)?);
         for (n, v) in arguments.into_iter().enumerate() {
-            let at = slot_type(&v.ty);
-            let Some(at) = at else { return unsupported(span, "a structure as variable argument") };
-            let v = if let Ty::Int(_) = v.ty.plain() { self.convert(v, &Ty::Int(at), span)? } else { v };
+            if is_opaque(&v.ty) {
+                continue;
+            }
+            let Some(passed) = passed_type(&v.ty) else {
+                return unsupported(span, "a structure as variable argument");
+            };
+            let v = self.convert(v, &passed, span)?;
+            let Some(at) = passed.scalar() else { continue };
             self.store_as(self.access, &block, n as i64 * SLOT, v.expr, at);
         }
         Ok(block)
@@ -62,12 +68,17 @@ impl<'a> Lower<'a> {
         if !matches!(list.ty.plain(), Ty::Ptr(_)) {
             return wrong(span, "this is not a `va_list`");
         }
-        let Some(at) = slot_type(&ty).filter(|at| Some(*at) == ty.scalar()) else {
+        let passed = passed_type(&ty).filter(|passed| *passed == ty);
+        let at = passed.and_then(|passed| passed.scalar());
+        if at.is_none() && !is_opaque(&ty) {
             return unsupported(span, "`va_arg` with this type");
-        };
+        }
         let list = self.kept(list).expr;
         let next = self.load_as(self.access, &list, 0, PTR);
-        let expr = self.load_as(self.access, &next, 0, at);
+        let expr = match at {
+            Some(at) => self.load_as(self.access, &next, 0, at),
+            None => opaque().expr,
+        };
         let moved = Expr::bin(BinOp::Add, next, Expr::Const(SLOT), PTR);
         self.store_as(self.access, &list, 0, moved, PTR);
         Ok(Value { expr, ty })
@@ -75,9 +86,10 @@ impl<'a> Lower<'a> {
 }
 
 /// Returns the type as which a value is passed; `None` if it does not fit into a slot.
-fn slot_type(ty: &Ty) -> Option<Int> {
+fn passed_type(ty: &Ty) -> Option<Ty> {
     match ty.plain() {
-        Ty::Int(i) => Some(promote(*i)),
-        t => t.scalar(),
+        Ty::Int(i) => Some(Ty::Int(promote(*i))),
+        Ty::Float(4) => Some(Ty::Float(8)),
+        t => t.scalar().map(|_| t.clone()),
     }
 }

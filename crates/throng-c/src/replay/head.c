@@ -1,5 +1,5 @@
 /* Written by throng: the program below is forced through one schedule, with the inputs of that run.
-   Compile it with: cc -pthread -w THIS_FILE */
+   Compile it with: cc -pthread -w THIS_FILE -lm */
 #define __throng_words(x) #x
 #define __throng_prefix(x) __throng_words(x)
 #define __throng_symbol(name) __asm__(__throng_prefix(__USER_LABEL_PREFIX__) name)
@@ -20,6 +20,13 @@ void *__throng_fill(int site, void *to, int value, unsigned long size);
 char *__throng_copy_text(int site, char *to, char *from);
 void __throng_read(int site, void *from, unsigned long size);
 long long __throng_input(int site);
+void __throng_compare(int step, const char *name, const volatile void *at, long long bits, int size);
+double __throng_double(int site);
+float __throng_float(int site);
+/* An input of a type, by its value; that of a floating-point number is its bits. */
+#define __throng_input_as(type, site) \
+  __builtin_choose_expr(__builtin_types_compatible_p(type, double), __throng_double(site), \
+  __builtin_choose_expr(__builtin_types_compatible_p(type, float), __throng_float(site), (type)__throng_input(site)))
 void __throng_open(int site, void *to, unsigned long size);
 void __throng_scan(int site, void *to, unsigned long size);
 void __throng_begin(int site);
@@ -66,7 +73,7 @@ void __throng_arithmetic(int op, int is_signed, int size, long long x, long long
 /* Whether a mutex has room for its owner and its kind. */
 #define __THRONG_KNOWS(lock) (sizeof *(lock) >= 20)
 #define __throng_checked(op, result, x, y) \
-  __throng_arithmetic(op, _Generic((result), int: 1, long: 1, long long: 1, default: 0), sizeof(result), (long long)(x), (long long)(y))
+  __throng_arithmetic(_Generic((result), float: 0, double: 0, long double: 0, default: (op)), _Generic((result), int: 1, long: 1, long long: 1, default: 0), sizeof(result), (long long)(x), (long long)(y))
 /* An inline function of C99 need not exist otherwise. */
 #define inline
 /* ---- the program ---- */

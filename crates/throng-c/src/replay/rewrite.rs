@@ -615,7 +615,8 @@ impl<'a> Rewriter<'a> {
     /// Returns the parts of the structure that a passage copies, if other threads can see it.
     fn copied_parts(&self, span: Span) -> Option<Parts> {
         let (site, reads, writes, _) = self.kinds(span);
-        let list = self.copies.get(&(span.start, span.end)).filter(|_| reads || writes)?;
+        let list =
+            self.copies.get(&(span.start, span.end)).filter(|list| !list.is_empty() && (reads || writes))?;
         Some(Parts { site, list: list.clone() })
     }
 

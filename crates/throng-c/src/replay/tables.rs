@@ -203,12 +203,18 @@ impl Tables {
     /// Checks that the program that was written waits for every turn; the error says which step
     /// cannot be replayed.
     pub(super) fn all_wait(&self, program: &Program, turns: &Turns) -> Result<(), String> {
+        let is_in_parts = |at: Point| {
+            let parts = program.copies.get(&program.origin_at(at).span);
+            parts.is_some_and(Vec::is_empty)
+                && kind(program.instruction_at(at)).is_some_and(|kind| kind != OTHER)
+        };
         let waits = |thread: usize, gate: Gate| {
             turns.contains(&(gate.site, None))
                 || turns.contains(&(gate.site, Some(gate.kind)))
                 || self.end_sites.get(thread) == Some(&gate.site)
         };
-        let missing = self.order.iter().find(|turn| !waits(turn.thread, turn.gate)).map(|turn| turn.at);
+        let cannot = |turn: &&Turn| is_in_parts(turn.at) || !waits(turn.thread, turn.gate);
+        let missing = self.order.iter().find(cannot).map(|turn| turn.at);
         match missing.map(|at| program.origin_at(at)) {
             None => Ok(()),
             Some(origin) => Err(format!(
@@ -277,8 +283,12 @@ impl Tables {
         for (k, turn) in steps {
             let Some(values) = run.values.get(turn.step) else { continue };
             _ = writeln!(out, "  if (step == {k}) {{");
-            for (name, v) in values {
+            for (name, at, v) in values {
                 let v = literal(*v);
+                if at.float {
+                    _ = writeln!(out, "    __throng_compare(step, \"{name}\", &({name}), {v}, {});", at.size);
+                    continue;
+                }
                 _ = writeln!(
                     out,
                     "    if ((long long)({name}) != {v}) {{ __throng_print(1, \"step %d: {name} is %lld, not %lld\\n\", step, (long long)({name}), {v}); __throng_quit(4); }}"

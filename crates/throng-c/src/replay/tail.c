@@ -137,6 +137,33 @@ long long __throng_input(int site) {
   int found;
   return __throng_pop(__throng_inputs, __THRONG_INPUTS, &__throng_input_at, site, &found);
 }
+/* Compares a floating-point number with the bits that it should have; those of a NaN are open. */
+void __throng_compare(int step, const char *name, const volatile void *at, long long bits, int size) {
+  float narrow[2];
+  double wide[2];
+  __builtin_memcpy(narrow, (const void *)at, 4);
+  __builtin_memcpy(narrow + 1, &bits, 4);
+  wide[0] = narrow[0], wide[1] = narrow[1];
+  if (size == 8) {
+    __builtin_memcpy(wide, (const void *)at, 8);
+    __builtin_memcpy(wide + 1, &bits, 8);
+  }
+  if (wide[0] != wide[0] && wide[1] != wide[1] || !__builtin_memcmp(wide, wide + 1, 8)) return;
+  __throng_print(1, "step %d: %s is %.17g, not %.17g\n", step, name, wide[0], wide[1]);
+  __throng_quit(4);
+}
+double __throng_double(int site) {
+  long long v = __throng_input(site);
+  double number;
+  __builtin_memcpy(&number, &v, sizeof number);
+  return number;
+}
+float __throng_float(int site) {
+  int v = (int)__throng_input(site);
+  float number;
+  __builtin_memcpy(&number, &v, sizeof number);
+  return number;
+}
 void __throng_open(int site, void *to, unsigned long size) {
   long long v = __throng_input(site);
   __builtin_memcpy(to, &v, size < sizeof v ? size : sizeof v);

@@ -40,8 +40,13 @@ pub fn folder(name: &str) -> PathBuf {
 fn compile_and_run(folder: &Path, text: &str) -> Ended {
     let (source, program) = (folder.join("replay.c"), folder.join("replay"));
     std::fs::write(&source, text).unwrap();
-    let compiled =
-        Command::new("cc").args(["-pthread", "-w", "-o"]).arg(&program).arg(&source).output().unwrap();
+    let compiled = Command::new("cc")
+        .args(["-pthread", "-w", "-ffp-contract=off", "-o"])
+        .arg(&program)
+        .arg(&source)
+        .arg("-lm")
+        .output()
+        .unwrap();
     if !compiled.status.success() {
         return Ended::NotCompiled(String::from_utf8_lossy(&compiled.stderr).into_owned());
     }
@@ -76,6 +81,7 @@ fn load_text(folder: &Path, text: &str, options: &Options) -> Loaded {
 }
 
 const VARIABLES: [&str; 9] = ["x", "y", "b", "u", "l", "s.p", "s.q", "a[1]", "(*p)"];
+const NUMBERS: [&str; 4] = ["d", "e", "w.d", "w.e[1]"];
 
 fn expression(r: &mut Random, depth: usize) -> String {
     if depth == 0 || r.below(3) == 0 {
@@ -98,8 +104,16 @@ fn expression(r: &mut Random, depth: usize) -> String {
 
 fn statement(r: &mut Random, depth: usize) -> String {
     let v = r.pick(&VARIABLES);
-    match r.below(13) {
+    let n = r.pick(&NUMBERS);
+    match r.below(15) {
         0 | 1 => format!("{v} = {};", expression(r, 2)),
+        12 => format!(
+            "{n} {} {} * 0.3f + {};",
+            r.pick(&["=", "+=", "-=", "/="]),
+            r.pick(&NUMBERS),
+            expression(r, 1)
+        ),
+        13 => format!("if ({n} < {}) {{ {n}++; }} else {{ x = {n} == d; d = -{n}; }}", expression(r, 1)),
         2 => format!("{v}{};", r.pick(&["++", "--"])),
         3 => format!("{v} {} {};", r.pick(&["+=", "-=", "^=", "|="]), expression(r, 1)),
         4 => format!("i = {};", expression(r, 2)),
@@ -136,7 +150,7 @@ fn program(seed: u64) -> String {
     let mut text = String::from(
         "#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
          int x = 1, y; signed char b = 3; unsigned u = 7; long l; short z; struct { int p; unsigned char q; } s; int a[4] = { 4, 3, 2, 1 };\n\
-         int *p = &y; _Atomic int at; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+         double d = 0.1; float e = 2.5f; struct { double d; float e[2]; } w = { 1e300, { 3 } }; int *p = &y; _Atomic int at; pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
          int f(int c, unsigned d) { if (c > 2) return c - d; x = c; return x + y; }\n",
     );
     let threads = 1 + r.below(2);
@@ -258,6 +272,16 @@ fn runs_into_violations_end_in_them_when_compiled() {
         ),
         format!(
             "{head} void f(int n) {{ x = n; }} int main() {{ __CPROVER_ASYNC_1: f(1); while (1) {{ __CPROVER_ASYNC_2: f(2); assert(x != 2); }} }}"
+        ),
+        // Floating point: shared by threads, and as inputs.
+        format!(
+            "{head} double d = 0.1; void *f(void *p) {{ d = d + 0.2; return 0; }} {}",
+            two.replace("x == 2", "d == 0.1 + 0.2 + 0.2")
+        ),
+        format!(
+            "{head} double __VERIFIER_nondet_double(void); float __VERIFIER_nondet_float(void); int main() {{ \
+             double a = __VERIFIER_nondet_double(); float b = __VERIFIER_nondet_float(), c; \
+             if (a == 0.5 && b > 2.5f) assert(c != -1.0f); return 0; }}"
         ),
         // What a function means that the program defines, or that only the compiler knows.
         format!(

@@ -241,3 +241,140 @@ pub fn program(seed: u64, name: &str) -> String {
     );
     text
 }
+
+/// Variables of a program that computes with floating point; the last four are integers.
+const NUMBERS: [&str; 12] = ["d", "e", "f", "g", "s.d", "s.f[1]", "(*p)", "v[i & 3]", "i", "l", "u", "c"];
+
+const FLOATING: [&str; 20] = [
+    "0.1",
+    "0.1f",
+    "1.5",
+    "-0.0",
+    "3",
+    "1e300",
+    "1e-310",
+    "2.5e38f",
+    "1e-45f",
+    "0x1.8p-3",
+    "16777217",
+    "0x1p53",
+    "9007199254740993",
+    "0.5f",
+    "-7.25",
+    "1e16",
+    ".3e1",
+    "18446744073709551615u",
+    "1.0f / 3",
+    "'a'",
+];
+
+impl Generator {
+    /// An expression of some arithmetic type.
+    fn number(&mut self, depth: usize) -> String {
+        if depth == 0 || self.r.below(5) == 0 {
+            let constant = self.r.below(3) == 0;
+            return format!("({})", if constant { self.r.pick(&FLOATING) } else { self.r.pick(&NUMBERS) });
+        }
+        let (a, b) = (self.number(depth - 1), self.number(depth - 1));
+        match self.r.below(12) {
+            0 => format!("(({})({a}))", self.r.pick(&["double", "float", "_Bool"])),
+            // Other numbers have no integer.
+            1 => format!("to_{}({a})", self.r.pick(&["int", "long", "unsigned", "char"])),
+            2 => format!("({a} ? {b} : {})", self.r.pick(&NUMBERS)),
+            3 => format!("({a} {} {b})", self.r.pick(&["<", "<=", ">", ">=", "==", "!=", "&&", "||"])),
+            4 => format!("({}{a})", self.r.pick(&["-", "+", "!"])),
+            5 if self.r.below(2) == 0 => {
+                let (function, ty) = (
+                    self.r.pick(&["isnan", "isinf", "isfinite", "isnormal"]),
+                    self.r.pick(&["float", "double"]),
+                );
+                format!("(!!__builtin_{function}(({ty})({a})))")
+            }
+            5 => format!(
+                "__builtin_{}({a})",
+                self.r.pick(&[
+                    "fabs",
+                    "floor",
+                    "ceilf",
+                    "trunc",
+                    "round",
+                    "rint",
+                    "sqrt",
+                    "fabsf",
+                    "nearbyintf"
+                ])
+            ),
+            // Of two zeros, any may be the least one.
+            6 => format!(
+                "{}({a} + 0.7, {b} + 0.0)",
+                self.r.pick(&[
+                    "__builtin_fmin",
+                    "__builtin_fmaxf",
+                    "half",
+                    "narrow",
+                    "__builtin_isless",
+                    "__builtin_isunordered",
+                ])
+            ),
+            7 => format!("({a} * 1.0 / {b})"),
+            // Some compilers make `-i` of `0.0 - i`, which has another sign.
+            8 => format!("({a} + o - {b})"),
+            _ => format!("({a} {} {b})", self.r.pick(&["+", "*"])),
+        }
+    }
+
+    fn step(&mut self, depth: usize) -> String {
+        let n = self.r.below(8);
+        let v = self.r.pick(&NUMBERS[..8]);
+        let e = self.number(2);
+        match self.r.below(if depth == 0 { 6 } else { 8 }) {
+            0 | 1 => format!("{v} = {e};"),
+            2 => format!("{v} {} {e};", self.r.pick(&["+=", "-=", "*="])),
+            3 => format!(
+                "d = {v}{} + {}{};",
+                self.r.pick(&["++", "--"]),
+                self.r.pick(&["++", "--"]),
+                NUMBERS[n]
+            ),
+            4 => format!("{} = to_int({e});", self.r.pick(&NUMBERS[8..])),
+            5 => "w = s; w.d += s.f[0]; s = w; p = p == &d ? &s.d : &d;".into(),
+            6 => format!("if ({e}) {{ {} }} else {{ {} }}", self.step(depth - 1), self.step(depth - 1)),
+            _ => format!("for (float k = 0; k < 1; k += 0.4f) {{ {} }}", self.step(depth - 1)),
+        }
+    }
+}
+
+/// The text of a program that computes with floating point: `unsigned long NAME(void)` returns a
+/// checksum.
+pub fn floating(seed: u64, name: &str) -> String {
+    let mut g = Generator { r: Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95) + 5) };
+    let mut text = String::new();
+    _ = writeln!(
+        text,
+        "static struct {{ float f[2]; double d; }} s = {{ {{ {}, 1 }}, {} }}, w; static double d = {}, v[4] = {{ 2, [2] = 0.25 }}; \
+         static float e = {}; static int i = 3; static long l = -5; static unsigned u = 7; static signed char c = 1; static int o;",
+        g.r.pick(&FLOATING),
+        g.r.pick(&FLOATING),
+        g.r.pick(&FLOATING),
+        g.r.pick(&FLOATING)
+    );
+    text.push_str(
+        "static int to_int(double x) { return x > -2e9 && x < 2e9 ? (int)x : 11; } static long to_long(double x) { return x > -9e18 && x < 9e18 ? x : 12; }\n\
+         static unsigned to_unsigned(double x) { return x > -1 && x < 4e9 ? (unsigned)x : 13; } static char to_char(float x) { return x > -129 && x < 128 ? x : 14; }\n\
+         static double half(float x, double y) { return (x + y) / 2; } static float narrow(double x, double y) { return x - y; }\n\
+         static unsigned long sum = 1; static void mix(double x) { union { double d; unsigned long l; } b; if (x != x) b.l = 1; else b.d = x; sum = sum * 31 + b.l; }\n",
+    );
+    _ = writeln!(
+        text,
+        "unsigned long {name}(void) {{ double *p = &d; float f = {}; double g = 0.75;",
+        g.r.pick(&FLOATING)
+    );
+    for _ in 0..10 {
+        _ = writeln!(text, "  {}\n  mix({});", g.step(2), g.number(2));
+    }
+    for place in NUMBERS {
+        _ = writeln!(text, "  mix({place});");
+    }
+    text.push_str("  return sum;\n}\n");
+    text
+}

@@ -40,7 +40,9 @@ fn compiled(folder: &Path, name: &str, texts: &[String]) -> Vec<u64> {
     let mut main = String::from("#include <stdio.h>\n");
     let mut body = String::new();
     let mut command = Command::new("cc");
-    command.args(["-w", "-fwrapv", "-std=gnu17", "-o", "all", "main.c"]).current_dir(folder);
+    command
+        .args(["-w", "-fwrapv", "-ffp-contract=off", "-std=gnu17", "-o", "all", "main.c"])
+        .current_dir(folder);
     for (n, text) in texts.iter().enumerate() {
         _ = writeln!(main, "unsigned long {name}_{n}(void);");
         _ = writeln!(body, "  printf(\"%lu\\n\", {name}_{n}());");
@@ -49,7 +51,7 @@ fn compiled(folder: &Path, name: &str, texts: &[String]) -> Vec<u64> {
         command.arg(file);
     }
     std::fs::write(folder.join("main.c"), format!("{main}int main(void) {{\n{body}}}\n")).unwrap();
-    let done = command.output().unwrap();
+    let done = command.args(["-latomic", "-lm"]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let said = Command::new(folder.join("all")).output().unwrap();
     assert!(said.status.success(), "the compiled programs fail: {:?}", said.status);
@@ -58,14 +60,24 @@ fn compiled(folder: &Path, name: &str, texts: &[String]) -> Vec<u64> {
 
 #[test]
 fn random_programs_of_one_thread_compute_what_the_compiler_says() {
+    compare_with_the_compiler("sequential", generated::program);
+}
+
+#[test]
+fn random_programs_compute_with_floating_point_as_compiled() {
+    compare_with_the_compiler("floating", generated::floating);
+}
+
+/// Compares random programs, by their seeds and the name of their function, with what the compiler
+/// makes of them.
+fn compare_with_the_compiler(name: &str, program: fn(u64, &str) -> String) {
     if !has_compiler() {
         return;
     }
     let count = std::env::var("PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(200usize);
     let first = std::env::var("SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0u64);
-    let folder = folder("sequential");
-    let texts: Vec<String> =
-        (0..count).map(|n| generated::program(first + n as u64, &format!("program_{n}"))).collect();
+    let folder = folder(name);
+    let texts: Vec<String> = (0..count).map(|n| program(first + n as u64, &format!("program_{n}"))).collect();
     let expected = compiled(&folder, "program", &texts);
     let (mut wrong, mut open) = (Vec::new(), 0);
     for (n, text) in texts.iter().enumerate() {

@@ -95,7 +95,7 @@ fn compile_and_run(path: &Path, replay: &Replay) -> Result<Ended, String> {
     let program = folder.join("replay");
     let source = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let mut compile = Command::new(words.next().unwrap_or("cc"));
-    compile.args(words).args(flags(replay)).arg("-o").arg(&program).arg(source);
+    compile.args(words).args(flags(replay)).arg("-o").arg(&program).arg(source).arg("-lm");
     let done = limited(compile).and_then(|(status, ended)| match status.is_some_and(|s| s.success()) {
         true => {
             let mut run = Command::new(&program);

@@ -144,7 +144,7 @@ impl Term {
 
     fn expr(&self) -> Option<Expr> {
         let ty = |&(size, signed, truth): &(u8, bool, bool)| {
-            matches!(size, 1 | 2 | 4 | 8).then_some(Int { size, signed, truth })
+            matches!(size, 1 | 2 | 4 | 8).then_some(Int { truth, ..Int::new(size, signed) })
         };
         Some(match self {
             Term::Number(v) => Expr::Const(*v),

@@ -1,7 +1,7 @@
 //! Facts about programs that are found out once: which registers matter where, and which values
 //! stand for all inputs.
 
-use super::{BinOp, Expr, Instr, Program, Reg, Template, next, reads, writes};
+use super::{BinOp, Conversion, Expr, Instr, Program, Reg, Template, Width, next, reads, writes};
 
 /// For each instruction, the registers that it or a later one reads before they are written. Each
 /// register is followed back from where it is read, so that the work is the size of the result.
@@ -92,25 +92,62 @@ pub(super) fn interesting(p: &Program) -> Vec<i64> {
             _ => {}
         }
     }
-    let all = || p.templates.iter().flat_map(|t| &t.code);
-    for i in all() {
+    computed(p, &mut |e| compared(e, &mut found));
+    found.extend([i64::from(i32::MAX), i64::from(i32::MIN)]);
+    different(found, MOST)
+}
+
+/// The floating-point numbers that occur in comparisons, and their neighbours, as `double`.
+pub(super) fn numbers(p: &Program) -> Vec<i64> {
+    const MOST: usize = 20;
+    let mut found = [0.0, 1.0, -1.0, 0.5].map(f64::to_bits).map(|bits| bits as i64).to_vec();
+    fn compared(e: &Expr, found: &mut Vec<i64>) {
+        match e {
+            Expr::Float(op, a, b, at) => {
+                compared(a, found);
+                compared(b, found);
+                if op.compares() {
+                    for v in [a, b].into_iter().filter_map(|e| e.constant()) {
+                        let near = [v, v.wrapping_add(1), v.wrapping_sub(1)];
+                        let double = |v| Conversion::Resize(*at, Width::Double).apply(v);
+                        found.extend(near.into_iter().filter_map(|v| double(v).ok()));
+                    }
+                }
+            }
+            Expr::Bin(_, a, b, _) => {
+                compared(a, found);
+                compared(b, found);
+            }
+            Expr::Cast(e, _) | Expr::Convert(e, _) => compared(e, found),
+            _ => {}
+        }
+    }
+    computed(p, &mut |e| compared(e, &mut found));
+    found.extend([f64::INFINITY, f64::NEG_INFINITY, f64::NAN].map(f64::to_bits).map(|bits| bits as i64));
+    different(found, MOST)
+}
+
+/// Calls `f` on what is computed.
+fn computed(p: &Program, f: &mut impl FnMut(&Expr)) {
+    for i in p.templates.iter().flat_map(|t| &t.code) {
         match i {
             Instr::Let(_, e)
             | Instr::Branch(e, ..)
             | Instr::Assume(e)
             | Instr::Store(_, e, _)
-            | Instr::Return(Some(e)) => compared(e, &mut found),
-            Instr::Call { arguments, .. } => arguments.iter().for_each(|e| compared(e, &mut found)),
-            Instr::CallPointer { arguments, .. } => {
-                arguments.iter().for_each(|(e, _)| compared(e, &mut found));
-            }
+            | Instr::Return(Some(e)) => f(e),
+            Instr::Call { arguments, .. } => arguments.iter().for_each(&mut *f),
+            Instr::CallPointer { arguments, .. } => arguments.iter().for_each(|(e, _)| f(e)),
             _ => {}
         }
     }
-    found.extend([i64::from(i32::MAX), i64::from(i32::MIN)]);
+}
+
+/// Returns the first values that are different.
+fn different(found: Vec<i64>, most: usize) -> Vec<i64> {
     let mut unique = Vec::new();
     for v in found {
-        if !unique.contains(&v) && unique.len() < MOST {
+        if !unique.contains(&v) && unique.len() < most {
             unique.push(v);
         }
     }

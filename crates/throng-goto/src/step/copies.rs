@@ -6,6 +6,8 @@
 //! Between its load and its store, a part that has no value at all is a register without one. A
 //! register cannot tell which bytes of a part have a value, so then both are executed at once; where
 //! other threads could tell, the load chooses values.
+//!
+//! Any value that is stored and read nowhere else is such a copy, too.
 
 use super::{COPIED, DEAD, OPEN, Run, Stepper, Stop};
 use crate::program::{Expr, Instr, Int, Reg, Template};
@@ -64,7 +66,7 @@ impl Stepper<'_> {
             return Ok(false);
         }
         let t = self.template(run);
-        let Instr::Load(loaded, ..) = &t.code[run.pc - 1] else { return Ok(false) };
+        let (Instr::Load(loaded, ..) | Instr::Any(loaded)) = &t.code[run.pc - 1] else { return Ok(false) };
         if loaded != r || copied_to(t, run.pc - 1, *r).is_none() {
             return Ok(false);
         }

@@ -11,7 +11,7 @@ use throng_goto::program::{
 };
 use throng_goto::step::{After, Memory, OPEN, Thread, initial_memory, start, step};
 
-pub const BOOL: Int = Int { size: 1, signed: false, truth: true };
+pub const BOOL: Int = Int { truth: true, ..Int::new(1, false) };
 
 /// A function being written.
 #[derive(Clone)]

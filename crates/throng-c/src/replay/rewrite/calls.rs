@@ -72,6 +72,7 @@ impl Rewriter<'_> {
             Some(Meaning::Unreachable | Meaning::Expect | Meaning::IsConstant | Meaning::Variadic(_)) => {
                 format!("{name}({list})")
             }
+            Some(Meaning::Number(_)) => format!("{name}({list})"),
             Some(Meaning::Hint) => "((void)0)".into(),
             Some(Meaning::Bytes(function)) => bytes(function, name, args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
@@ -113,7 +114,7 @@ impl Rewriter<'_> {
         }
         let raw = self.raw(e.span);
         let ty = if self.declared.contains(name) { format!("__typeof__({raw})") } else { "int".into() };
-        format!("({effects}({ty})__throng_input({site}))")
+        format!("({effects}__throng_input_as({ty}, {site}))")
     }
 
     /// Takes the turns of an atomic operation: a read of another operand may come first, and a
