@@ -441,6 +441,14 @@ impl<'a> Stepper<'a> {
         self.steps.missing.get_or_insert(why.into());
     }
 
+    /// Notes that not everything is tried where a run is.
+    fn missing_at(&mut self, run: &Run, why: &str) {
+        if self.steps.missing.is_none() {
+            let line = self.program.origin_at(run.point()).line;
+            self.missing(format!("line {line}: {why}"));
+        }
+    }
+
     /// The template whose code a run executes.
     fn template(&self, run: &Run) -> &'a Template {
         &self.program.templates[run.template]
@@ -607,7 +615,11 @@ impl<'a> Stepper<'a> {
             return;
         }
         if !all {
-            self.missing("inputs have more values than those that were tried");
+            let what = match &t.names[r as usize] {
+                Some(name) => format!("`{name}`"),
+                None => "an input".into(),
+            };
+            self.missing_at(&run, &format!("{what} has more values than those that were tried"));
         }
         for v in values.into_iter().rev() {
             let mut next = run.clone();
@@ -708,7 +720,7 @@ impl<'a> Stepper<'a> {
                 using.operands(&mut |e| operands.push(self.value(e, run)));
                 let objects =
                     operands.into_iter().map(|v| v.map(object_of)).collect::<Result<Vec<_>, _>>()?;
-                self.pointer(using, &objects)?;
+                self.pointer(run, using, &objects)?;
             }
             Instr::Fail(Violation::Locks, why) => self.misuse(run, why)?,
             Instr::Fail(what, why) => return Err(Stop::Violated(*what, why.clone())),
@@ -814,7 +826,7 @@ impl<'a> Stepper<'a> {
         let open = bytes.iter().any(|&b| b >= OPEN);
         let number = at.size < 8 || at.signed;
         if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-            self.missing("an address is used as a number, and only one value of it was tried");
+            self.missing_at(run, "an address is used as a number, and only one value of it was tried");
         }
         if open && !self.is_read_later(run, r) {
             run.registers[r as usize] = None;
@@ -835,7 +847,8 @@ impl<'a> Stepper<'a> {
         // Chosen once and for all, so that the next read gives the same.
         let (values, all) = values(self.program, at);
         if !all {
-            self.missing("memory that was never written has more values than those that were tried");
+            let why = "memory that was never written has more values than those that were tried";
+            self.missing_at(run, why);
         }
         for v in values.into_iter().rev() {
             let mut next = run.clone();
