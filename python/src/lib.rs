@@ -45,7 +45,7 @@ impl Loaded {
     #[staticmethod]
     fn project(py: Python<'_>, path: PathBuf, choice: Choice) -> PyResult<Loaded> {
         let selection = choice.selection()?;
-        let read = move || Input::open_project(path, &selection, &Limits::none());
+        let read = move || Input::open_project(path, &selection()?, &Limits::none());
         search::apart(py, read)?.map(Loaded).map_err(raised)
     }
 

@@ -2,13 +2,16 @@
 //! are the keyword arguments.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use throng::lang::{Source, Vocabulary};
 use throng::model::limits::Limits;
-use throng::{CodeQuestion, Compiling, Engine, Error, Flags, Format, Input, Reading, Selection, Settings};
+use throng::{
+    CodeQuestion, Compiling, Engine, Error, Flags, Format, Input, Library, Reading, Selection, Settings,
+};
 use throng_lang::load::format_of;
 
 /// The names of keyword arguments in messages.
@@ -28,6 +31,7 @@ pub(crate) static PYTHON: Vocabulary = Vocabulary {
     memory_safety: "memory_safety",
     assertions: "assertions",
     property: "property",
+    library: "library",
     entry: "entries",
     no_spurious: "no_spurious",
     whole_statements: "whole_statements",
@@ -59,6 +63,7 @@ pub(crate) struct Opening {
     flags: Vec<String>,
     more: Vec<PathBuf>,
     ilp32: bool,
+    library: Vec<PathBuf>,
 }
 
 /// Which files of a build are one program.
@@ -69,12 +74,18 @@ pub(crate) struct Choice {
     main: Option<PathBuf>,
     entries: Vec<String>,
     flags: Vec<String>,
+    library: Vec<PathBuf>,
 }
 
 impl Choice {
-    pub(crate) fn selection(self) -> PyResult<Selection> {
+    /// Returns what reads the build.
+    pub(crate) fn selection(self) -> PyResult<impl FnOnce() -> Result<Selection, Error> + Send> {
         let flags = Flags::read(self.flags).map_err(refused_flag)?;
-        Ok(Selection { files: self.files, main: self.main, entries: self.entries, flags })
+        let Choice { files, main, entries, library, .. } = Choice { flags: Vec::new(), ..self };
+        Ok(move || {
+            let library = Arc::new(Library::open(&library)?);
+            Ok(Selection { files, main, entries, flags, library })
+        })
     }
 }
 
@@ -112,6 +123,7 @@ impl Opening {
             ("flags", !self.flags.is_empty(), is(Format::C), C),
             ("more", !self.more.is_empty(), is(Format::C), C),
             ("ilp32", self.ilp32, is(Format::C), C),
+            ("library", !self.library.is_empty(), is(Format::C), C),
             ("init_free", self.init_free, is(Format::Spec), "nets in mist's format"),
             ("keep_ended", self.keep_ended, is(Format::Bp), "Boolean programs"),
         ];
@@ -130,7 +142,9 @@ impl Opening {
             if format != Format::C {
                 return Input::open_as(path, reading);
             }
-            Input::open_c(path, &Compiling::alike(flags, &self.more), &Limits::none())
+            let library = Arc::new(Library::open(&self.library)?);
+            let compiling = Compiling { library, ..Compiling::alike(flags, &self.more) };
+            Input::open_c(path, &compiling, &Limits::none())
         })
     }
 

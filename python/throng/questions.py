@@ -61,6 +61,7 @@ def load(
     flags: Names = (),
     more: Paths = (),
     ilp32: bool = False,
+    library: Paths = (),
 ) -> Program:
     """Reads a file in the format that its extension names, or in `format`.
 
@@ -68,10 +69,11 @@ def load(
     `keep_ended`: under a thread bound, a thread that has ended keeps its slot.
 
     C: `defines`, macros (``NAME`` or ``NAME=VALUE``); `includes`, folders with headers; `flags`, as the compiler takes them (a string is split as a shell
-    does); `more`, further files of the same program; `ilp32`, ``long`` has 32 bits.
+    does); `more`, further files of the same program; `ilp32`, ``long`` has 32 bits; `library`, files with rows about functions
+    that are neither defined nor known.
     """
     opening = _opening(format, init_free, keep_ended)
-    compiling = {"defines": _list(defines), "includes": _list(includes), "flags": _flags(flags), "more": _list(more), "ilp32": ilp32}
+    compiling = {"defines": _list(defines), "includes": _list(includes), "flags": _flags(flags), "more": _list(more), "ilp32": ilp32, "library": _list(library)}
     return Program(_throng.Loaded.open(path, {**opening, **compiling}))
 
 
@@ -82,13 +84,14 @@ def load_project(
     main: Optional[Path] = None,
     entries: Names = (),
     flags: Names = (),
+    library: Paths = (),
 ) -> Program:
     """Reads a program in C of a build, as ``compile_commands.json`` describes it, each file with its own flags.
 
     `files`: these only. `main`: the file whose ``main`` it is, where several have one. `entries`: the functions that will be asked about, in place of
-    ``main``. `flags`: added to those of each file.
+    ``main``. `flags`: added to those of each file. `library`: files with rows about functions that are neither defined nor known.
     """
-    choice = {"files": _list(files), "main": main, "entries": _list(entries), "flags": _flags(flags)}
+    choice = {"files": _list(files), "main": main, "entries": _list(entries), "flags": _flags(flags), "library": _list(library)}
     return Program(_throng.Loaded.project(path, choice))
 
 
@@ -324,7 +327,7 @@ def _flags(value: Names) -> list[str]:
 
 def _opening(format: Optional[str], init_free: bool, keep_ended: bool) -> dict[str, Any]:
     opening: dict[str, Any] = {"format": format, "init_free": init_free, "keep_ended": keep_ended}
-    return {**opening, "defines": [], "includes": [], "flags": [], "more": [], "ilp32": False}
+    return {**opening, "defines": [], "includes": [], "flags": [], "more": [], "ilp32": False, "library": []}
 
 
 def _search(

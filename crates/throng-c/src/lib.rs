@@ -31,6 +31,7 @@ use throng_lang::source::{Diagnostic, Source};
 use throng_model::assumption::Assumption;
 
 pub use flags::Flags;
+pub use library::Library;
 pub use preprocess::{Options, SourceFile};
 use preprocess::{Prepared, Unit};
 pub use project::{Project, Selection};
@@ -44,6 +45,7 @@ pub struct Loaded {
     pub query: Query,
     /// The text that the parser read.
     pub text: Arc<Prepared>,
+    library: Arc<Library>,
 }
 
 impl Loaded {
@@ -55,7 +57,8 @@ impl Loaded {
     /// Returns its text.
     pub fn text(&self) -> Text {
         let ilp32 = self.query.question.ilp32;
-        Text { source: self.query.source.clone(), prepared: self.text.clone(), ilp32 }
+        let library = self.library.clone();
+        Text { source: self.query.source.clone(), prepared: self.text.clone(), ilp32, library }
     }
 }
 
@@ -66,6 +69,7 @@ pub struct Text {
     pub source: Arc<Source>,
     prepared: Arc<Prepared>,
     ilp32: bool,
+    library: Arc<Library>,
 }
 
 impl Text {
@@ -95,8 +99,8 @@ impl Text {
         let read = units::read_all(&files, None, timeout)?;
         let chosen = selection.choose(read).map_err(rejected)?;
         let user = throng_lang::load::read_source(&chosen.files[0].path)?;
-        let text = Text::prepared(user, chosen.files.into_iter().map(|f| f.unit).collect(), ilp32)?;
-        Ok((text, chosen.remarks))
+        let text = Text::prepared(user, chosen.files.into_iter().map(|f| f.unit).collect(), ilp32);
+        Ok((text.with(selection.library.clone()), chosen.remarks))
     }
 
     /// Reads the files of a program; `given`: the text of the first is not that on the disk.
@@ -106,7 +110,8 @@ impl Text {
         let rejected = |why| Rejected { source: Arc::new(user.clone()), diagnostics: vec![why] };
         let ilp32 = units::data_model(&files).map_err(rejected)?;
         let read = units::read_all(&files, given.then_some(&user), options.timeout)?;
-        Text::prepared(user, read.into_iter().map(|r| r.unit).collect(), ilp32)
+        let text = Text::prepared(user, read.into_iter().map(|r| r.unit).collect(), ilp32);
+        Ok(text.with(options.library.clone()))
     }
 
     /// The files of the program, headers apart.
@@ -114,26 +119,38 @@ impl Text {
         self.prepared.units.iter().map(|(_, file)| Path::new(file))
     }
 
-    fn prepared(user: Source, units: Vec<Unit>, ilp32: bool) -> Result<Text, Rejected> {
+    fn prepared(user: Source, units: Vec<Unit>, ilp32: bool) -> Text {
         let prepared = Prepared::new(units, user);
-        Ok(Text { source: prepared.user.clone(), prepared: Arc::new(prepared), ilp32 })
+        let source = prepared.user.clone();
+        Text { source, prepared: Arc::new(prepared), ilp32, library: Arc::default() }
+    }
+
+    fn with(self, library: Arc<Library>) -> Text {
+        Text { library, ..self }
     }
 
     /// Returns the text with something changed.
     pub fn mutated(&self, mutant: &Mutant) -> Text {
         let prepared = Arc::new(self.prepared.edited(&mutant.edits));
-        Text { source: self.source.clone(), prepared, ilp32: self.ilp32 }
+        Text { prepared, ..self.clone() }
     }
 
     /// Returns what the program means to a question.
     pub fn asking(&self, question: &Question) -> Result<Loaded, Rejected> {
         let mut question = question.clone();
         question.ilp32 = self.ilp32;
-        let done = on_large_stack(|| translate(&self.prepared, &question));
-        let (program, notes) = rejected(&self.source, done)?;
+        let done = on_large_stack(|| translate(&self.prepared, &question, &self.library));
+        let (program, notes) = done.unwrap_or_else(|| Err(self.failed()))?;
         let source = self.source.clone();
         let query = Query { source, program: Arc::new(program), question, notes };
-        Ok(Loaded { query, text: self.prepared.clone() })
+        Ok(Loaded { query, text: self.prepared.clone(), library: self.library.clone() })
+    }
+
+    /// Returns the answer where the reader itself fails.
+    fn failed(&self) -> Rejected {
+        let message = "the reader of C failed on this program: please report it";
+        let diagnostics = vec![Diagnostic::whole("E809", message)];
+        Rejected { source: self.source.clone(), diagnostics }
     }
 }
 
@@ -145,8 +162,9 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
     let file = user.name.clone();
-    Text::prepared(user, vec![Unit { file, raw, written: Vec::new() }], options.flags.is_ilp32())?
-        .asking(&options.question)
+    let unit = Unit { file, raw, written: Vec::new() };
+    let text = Text::prepared(user, vec![unit], options.flags.is_ilp32());
+    text.with(options.library.clone()).asking(&options.question)
 }
 
 /// Runs work that goes down the tree by recursion, as the parser does; `None` if that fails.
@@ -156,14 +174,6 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         thread.ok().and_then(|t| t.join().ok())
     })
-}
-
-fn rejected<T>(source: &Arc<Source>, done: Option<Result<T, Vec<Diagnostic>>>) -> Result<T, Rejected> {
-    let failed = || {
-        let message = "the reader of C failed on this program: please report it";
-        Err(vec![Diagnostic::whole("E809", message)])
-    };
-    done.unwrap_or_else(failed).map_err(|diagnostics| Rejected { source: source.clone(), diagnostics })
 }
 
 type Translated = (Program, Vec<Assumption>);
@@ -186,9 +196,15 @@ fn syntax_error(prepared: &Prepared, e: SyntaxError) -> Diagnostic {
     e.hint.into_iter().fold(d, Diagnostic::hint)
 }
 
-fn translate(prepared: &Prepared, question: &Question) -> Result<Translated, Vec<Diagnostic>> {
-    let units = parse(prepared)?;
-    lower::lower(&units, prepared, question).map_err(|problems| {
+fn translate(
+    prepared: &Prepared,
+    question: &Question,
+    library: &Arc<Library>,
+) -> Result<Translated, Rejected> {
+    let rejected = |diagnostics| Rejected { source: prepared.user.clone(), diagnostics };
+    let units = parse(prepared).map_err(rejected)?;
+    library.check(&units)?;
+    lower::lower(&units, prepared, question, library).map_err(|problems| {
         let diagnostic = |p: lower::Problem| {
             let d = if p.span.is_none() {
                 Diagnostic::whole(p.code, p.message)
@@ -197,6 +213,6 @@ fn translate(prepared: &Prepared, question: &Question) -> Result<Translated, Vec
             };
             p.hint.into_iter().fold(d, Diagnostic::hint)
         };
-        problems.into_iter().map(diagnostic).collect()
+        rejected(problems.into_iter().map(diagnostic).collect())
     })
 }

@@ -220,7 +220,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         let Some(name) = callee(c) else { return };
         match special(name, false) {
             Some(Meaning::Thread(function)) if function.locks() => self.lock(c, span),
-            Some(Meaning::Thread(Thread::ConditionWait { .. })) => self.wait(c, span),
+            Some(Meaning::Thread(Thread::ConditionWait(_))) => self.wait(c, span),
             Some(Meaning::AtomicBegin) => self.sections.push((true, vec![edit(span, "((void)0)".into())])),
             Some(Meaning::AtomicEnd) => self.sections.push((false, vec![edit(span, "((void)0)".into())])),
             _ => self.split(name, c, span),

@@ -39,9 +39,15 @@ pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
             return Err("a replay of a program of several files is not supported".into());
         };
         let mut sites = Sites::of(&loaded.query.program);
-        let mut rewriter =
-            Rewriter::new(&loaded.text.text, unit, &loaded.query.program, &sites, &loaded.query.question);
+        let (program, question) = (&loaded.query.program, &loaded.query.question);
+        let mut rewriter = Rewriter::new(&loaded.text.text, unit, program, &sites, question, &loaded.library);
         let body = rewriter.unit(unit);
+        if let Some(name) = &rewriter.refused {
+            return Err(format!("a replay of a program that calls `{name}` is not supported"));
+        }
+        if rewriter.errno && rewriter.sets_errno {
+            return Err("a replay of a program that depends on `errno` is not supported".into());
+        }
         let inputs = std::mem::take(&mut rewriter.inputs);
         let tables = Tables::new(loaded, run, &mut sites);
         tables.all_wait(&loaded.query.program, &rewrite::turns(&body))?;

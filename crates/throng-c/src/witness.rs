@@ -5,14 +5,14 @@
 mod sha256;
 mod yaml;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::Loaded;
 pub use sha256::sha256;
 use throng_goto::held::Held;
-use throng_goto::program::{Point, Program, Start, Violation};
+use throng_goto::program::{Conversion, Int, Point, Program, Start, Violation, Width};
 use throng_goto::run::Run;
 use throng_goto::step::{After, Event, Memory, Outcome, Thread, Touch, initial_memory, start, step};
 
@@ -51,6 +51,8 @@ pub enum Passing {
     Comes,
     /// A function without a body that it calls returns this value.
     Receives(i64),
+    /// It returns this floating-point number: the bits of a `double`.
+    ReceivesNumber(i64),
     /// The violation.
     Target,
 }
@@ -62,6 +64,7 @@ pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
     let mut found: Vec<(Waypoint, bool)> = Vec::new();
     // For each thread, the waypoint of the input that a register holds.
     let mut held: Held<usize> = Held::default();
+    let mut types: HashMap<usize, Int> = HashMap::new();
     for (i, outcome) in &run.moves {
         let mut passed = None;
         for event in &outcome.events {
@@ -81,12 +84,16 @@ pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
                     let names = &program.templates[at.template as usize].names;
                     if names[*r as usize].is_none() && text.contains("nondet") {
                         held.set(*i, *r, Some(found.len()));
+                        types.insert(
+                            found.len(),
+                            program.templates[at.template as usize].registers[*r as usize],
+                        );
                         found.push((waypoint(program, *i, *at, Passing::Receives(0)), false));
                     }
                 }
                 Event::Chosen(r, v) => {
                     if let Some(&k) = held.get(*i, *r) {
-                        (found[k].0.kind, found[k].1) = (Passing::Receives(*v), true);
+                        (found[k].0.kind, found[k].1) = (received(types[&k], *v), true);
                     }
                 }
                 _ => {}
@@ -108,6 +115,37 @@ pub fn segments(loaded: &Loaded, run: &Run) -> Vec<Vec<Waypoint>> {
     segments
 }
 
+/// A function returns a value of a type.
+fn received(at: Int, v: i64) -> Passing {
+    match Width::of(at) {
+        Some(at) => Passing::ReceivesNumber(resized(at, Width::Double, v)),
+        None => Passing::Receives(v),
+    }
+}
+
+fn resized(from: Width, to: Width, bits: i64) -> i64 {
+    Conversion::Resize(from, to).apply(bits).unwrap_or(bits)
+}
+
+/// Returns what a constraint says about a floating-point number, as C.
+fn number_text(bits: i64) -> String {
+    match f64::from_bits(bits as u64) {
+        v if v.is_nan() => "\\result != \\result".into(),
+        v if v.is_infinite() => format!("\\result == {}1e999", if v < 0.0 { "-" } else { "" }),
+        v => format!("\\result == {v:?}"),
+    }
+}
+
+/// Returns what a constraint says about a result.
+fn parsed_result(text: &str) -> Option<Passing> {
+    if text == number_text(f64::NAN.to_bits() as i64) {
+        return Some(Passing::ReceivesNumber(f64::NAN.to_bits() as i64));
+    }
+    let v = text.strip_prefix("\\result == ")?.trim();
+    let number = || v.parse::<f64>().ok().map(|v| Passing::ReceivesNumber(v.to_bits() as i64));
+    v.parse().ok().map(Passing::Receives).or_else(number)
+}
+
 fn waypoint(program: &Program, thread: usize, at: Point, kind: Passing) -> Waypoint {
     let origin = program.origin_at(at);
     let function = origin.function.rsplit(" > ").next().unwrap_or_default().to_string();
@@ -124,6 +162,9 @@ pub fn violation(task: &Task, segments: &[Vec<Waypoint>]) -> String {
                 Passing::Comes => ("assumption", Some(("1".to_string(), "c_expression"))),
                 Passing::Receives(v) => {
                     ("function_return", Some((format!("\\result == {v}"), "ext_c_expression")))
+                }
+                Passing::ReceivesNumber(bits) => {
+                    ("function_return", Some((number_text(bits), "ext_c_expression")))
                 }
                 Passing::Target => ("target", None),
             };
@@ -263,8 +304,7 @@ fn passed(node: &yaml::Node) -> Result<Waypoint, String> {
         Some("target") => Passing::Target,
         Some("assumption") if value == Some("1") => Passing::Comes,
         Some("function_return") => {
-            let v = value.and_then(|v| v.strip_prefix("\\result == ")).and_then(|v| v.trim().parse().ok());
-            Passing::Receives(v.ok_or("a constraint on a result that is not supported")?)
+            value.and_then(parsed_result).ok_or("a constraint on a result that is not supported")?
         }
         other => return Err(format!("a waypoint `{}` that is not supported", other.unwrap_or_default())),
     };
@@ -289,15 +329,25 @@ pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
         .segments
         .iter()
         .flatten()
-        .filter_map(|w| match w.kind {
-            Passing::Receives(v) => Some((w.thread, v)),
-            _ => None,
+        .flat_map(|w| {
+            let values = match w.kind {
+                Passing::Receives(v) => vec![v],
+                // A NaN comes with open bits.
+                Passing::ReceivesNumber(v) => {
+                    let as_width = |to| resized(Width::Double, to, v);
+                    vec![v, as_width(Width::Double), as_width(Width::Single)]
+                }
+                Passing::Comes | Passing::Target => Vec::new(),
+            };
+            values.into_iter().map(|v| (w.thread, v))
         })
         .collect();
     let steps: Vec<&Vec<Waypoint>> = witness
         .segments
         .iter()
-        .filter(|s| !matches!(s[..], [Waypoint { kind: Passing::Receives(_), .. }]))
+        .filter(|s| {
+            !matches!(s[..], [Waypoint { kind: Passing::Receives(_) | Passing::ReceivesNumber(_), .. }])
+        })
         .collect();
     let begin = (0, Arc::new(initial_memory(program)), vec![Some(start(program, first, &[], 0))]);
     let mut seen: HashSet<(usize, Arc<Memory>, Vec<Option<Thread>>)> = HashSet::from([begin.clone()]);
@@ -356,4 +406,19 @@ pub fn follow(loaded: &Loaded, witness: &Witness) -> Option<bool> {
         }
     }
     Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_written() {
+        let numbers = [0.5, -0.0, 1e300, 5e-324, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 3.0];
+        for bits in numbers.map(|v: f64| v.to_bits() as i64) {
+            assert_eq!(parsed_result(&number_text(bits)), Some(Passing::ReceivesNumber(bits)), "{bits:x}");
+        }
+        assert_eq!(parsed_result("\\result == -3"), Some(Passing::Receives(-3)));
+        assert_eq!(parsed_result("\\result > 3"), None);
+    }
 }

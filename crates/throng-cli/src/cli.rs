@@ -39,7 +39,9 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use bench::BenchArgs;
 use compiler::CompilerFlags;
 use console::{Console, Failure};
-use throng::{CodeQuestion, Compiling, CutoffMethod, Engine, Error, Flags, Input, Selection, Settings};
+use throng::{
+    CodeQuestion, Compiling, CutoffMethod, Engine, Error, Flags, Input, Library, Selection, Settings,
+};
 use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
@@ -507,6 +509,10 @@ struct InputArgs {
     /// C: of a build with several programs, the one whose `main` is in this file
     #[arg(long, value_name = "FILE", requires = "project", help_heading = "C")]
     main: Option<PathBuf>,
+    /// C: what functions do that are neither defined nor known: rows as in the table that is built
+    /// in, see the reference. May be repeated
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    library: Vec<PathBuf>,
     /// C: any number of threads each call this function (integers as arguments: any value;
     /// pointers: null), and `main` is not run; `A,B` for several
     #[arg(long, value_name = "FUNCTION", value_delimiter = ',', help_heading = "C")]
@@ -772,12 +778,17 @@ impl InputArgs {
     /// Reads a program in C; `more`: its further files.
     fn read_c(&self, more: &[PathBuf], limits: &Limits) -> Result<Result<Input, Error>, Failure> {
         let flags = self.flags()?;
+        let library = match Library::open(&self.library) {
+            Ok(library) => Arc::new(library),
+            Err(why) => return Ok(Err(why.into())),
+        };
         let Some(project) = &self.project else {
-            let compiling = Compiling::alike(flags, more);
+            let compiling = Compiling { library, ..Compiling::alike(flags, more) };
             return Ok(Input::open_c(self.file(), &compiling, limits));
         };
         let files = self.file.iter().chain(more).cloned().collect();
-        let selection = Selection { files, main: self.main.clone(), entries: self.entry.clone(), flags };
+        let selection =
+            Selection { files, main: self.main.clone(), entries: self.entry.clone(), flags, library };
         Ok(Input::open_project(project, &selection, limits))
     }
 
@@ -789,6 +800,7 @@ impl InputArgs {
             (flag.unwrap_or("-D"), flag.is_some(), format == Format::C, C_FILES),
             ("--ilp32", self.ilp32, format == Format::C, C_FILES),
             ("--lp64", self.lp64, format == Format::C, C_FILES),
+            ("--library", !self.library.is_empty(), format == Format::C, C_FILES),
             ("--init-free", self.init_free, format == Format::Spec, "nets in files that end in .spec"),
             ("--no-slot-reuse", self.no_slot_reuse, format == Format::Bp, "Boolean programs"),
         ];

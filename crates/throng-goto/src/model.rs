@@ -14,8 +14,8 @@ use crate::program::{
     DANGLING, Instr, Int, Origin, PTR, Point, Program, Start, Violation, object_of, offset_of,
 };
 use crate::step::{
-    After, Event, Memory, OPEN, Outcome, Slot, Thread, Touch, Variable, initial_memory, register, start,
-    step, step_in_detail,
+    After, Event, Memory, OPEN, Outcome, Seen, Slot, Thread, Touch, Variable, initial_memory, register,
+    start, step_in_detail, step_unrecorded,
 };
 
 /// Shared memory; and, where one thread was seen to be about to write, that access, so that a
@@ -64,6 +64,17 @@ pub struct Concrete {
     remarks: Mutex<Remarks>,
     spawns: bool,
     initial: (Shared, Vec<Local>),
+}
+
+/// What the states take that a search has met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stored {
+    /// Number of shared states.
+    pub shared: usize,
+    /// Number of local states.
+    pub local: usize,
+    /// Number of bytes.
+    pub bytes: usize,
 }
 
 /// What a search came across.
@@ -148,7 +159,7 @@ impl Concrete {
                 // It need not start another one.
                 continue;
             }
-            let steps = step(&self.program, &state.0, &thread);
+            let steps = step_unrecorded(&self.program, &state.0, &thread);
             if let Some(why) = steps.missing {
                 return Err(Incomplete(why));
             }
@@ -188,6 +199,28 @@ impl Concrete {
         s.0.checked_sub(self.halted().0 + 1).and_then(|n| thing(&self.memories, n))
     }
 
+    /// Returns the numbers of shared and local states that were met, and the bytes that they take
+    /// together. What states share counts once.
+    pub fn stored(&self) -> Stored {
+        let mut seen = Seen::default();
+        let memories = self.memories.read().unwrap_or_else(|e| e.into_inner());
+        for state in &memories.things {
+            seen.is_new(state);
+            if seen.is_new(&state.0) {
+                state.0.count(&mut seen);
+            }
+        }
+        let threads = self.threads.read().unwrap_or_else(|e| e.into_inner());
+        for thread in &threads.things {
+            seen.is_new(thread);
+            thread.count(&mut seen);
+        }
+        let (shared, local) = (memories.things.len(), threads.things.len());
+        // In a table, a state is a number by its content, and a content by its number.
+        let bytes = seen.bytes + (shared + local) * 3 * size_of::<usize>();
+        Stored { shared, local, bytes }
+    }
+
     /// Returns why not all steps are known, if a search met one that is not.
     pub fn incomplete(&self) -> Option<String> {
         locked(&self.missing).clone()
@@ -225,7 +258,7 @@ fn place(origin: &Origin) -> Place {
 impl Concrete {
     /// The steps of a thread; what they say about the search is noted.
     fn steps(&self, memory: &Arc<Memory>, thread: &Thread) -> Vec<Outcome> {
-        let steps = step(&self.program, memory, thread);
+        let steps = step_unrecorded(&self.program, memory, thread);
         if let Some(why) = steps.missing {
             locked(&self.missing).get_or_insert(why);
         }

@@ -66,7 +66,7 @@ impl Query {
     /// nothing is proved about the program.
     pub fn undefined(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().filter_map(|note| match note {
-            Assumption::Undefined(name) => Some(name.as_str()),
+            Assumption::Undefined { name, .. } => Some(name.as_str()),
             _ => None,
         })
     }

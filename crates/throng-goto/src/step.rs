@@ -1,14 +1,17 @@
 //! What the goto program does: memory, values, and one step of one thread. The only definition; the
 //! interpreter and the concrete model both call [`step`].
 
+mod bits;
 mod calls;
 mod copies;
 mod ended;
 mod memory;
+mod numbers;
 mod sequence;
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashSet, FxHasher};
@@ -18,6 +21,7 @@ use crate::program::{
     Violation, Width, address, is_private, object_of,
 };
 
+pub use bits::is_byte;
 pub use calls::MOST_CALLS;
 pub use ended::Ended;
 pub use sequence::{Item, Seen, Sequence};
@@ -38,7 +42,7 @@ impl Item for u16 {
 pub const OPEN: u16 = 256;
 
 /// A byte of a local variable whose lifetime has ended.
-pub const DEAD: u16 = 257;
+pub const DEAD: u16 = 260;
 
 /// A copy of a byte that was never written.
 pub const COPIED: u16 = 258;
@@ -329,15 +333,44 @@ struct Run {
     at: Option<Point>,
     started: Vec<Thread>,
     executed: usize,
-    events: Vec<Event>,
+    /// What happened, if that is recorded.
+    events: Option<Vec<Event>>,
     held: Vec<i64>,
     touches: Vec<Touch>,
 }
 
 impl Run {
+    fn record(&mut self, event: Event) {
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
+    }
+
     /// The next instruction.
     fn point(&self) -> Point {
         Point { template: self.template as u32, pc: self.pc as u32 }
+    }
+}
+
+/// A way that is still to be gone.
+enum Way {
+    Run(Box<Run>),
+    /// From here, with this value of a register. There may be thousands of them, so that they share
+    /// the run.
+    With(Rc<Run>, Reg, i64),
+}
+
+impl Way {
+    fn run(self) -> Run {
+        match self {
+            Way::Run(run) => *run,
+            Way::With(run, r, v) => {
+                let mut run = Rc::unwrap_or_clone(run);
+                run.registers[r as usize] = Some(v);
+                run.record(Event::Chosen(r, v));
+                run
+            }
+        }
     }
 }
 
@@ -362,15 +395,30 @@ impl From<Undefined> for Stop {
 /// The ways in which `thread` can make its next step: private instructions up to a visible one,
 /// that one, and the private ones after it.
 pub fn step(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
-    steps(program, memory, thread, false)
+    steps(program, memory, thread, Record::Events)
 }
 
 /// The same steps, with the accesses to shared memory among their events.
 pub fn step_in_detail(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
-    steps(program, memory, thread, true)
+    steps(program, memory, thread, Record::Details)
 }
 
-fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool) -> Steps {
+/// The same steps without events, for searches: what a step does may be long, and its ways many.
+pub(crate) fn step_unrecorded(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+    steps(program, memory, thread, Record::Nothing)
+}
+
+/// What is said about steps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Record {
+    Nothing,
+    /// What a replay has to know.
+    Events,
+    /// The accesses to shared memory, too.
+    Details,
+}
+
+fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Record) -> Steps {
     let t = &program.templates[thread.template as usize];
     let mut registers = vec![None; t.registers.len()];
     for (&r, &v) in t.live[thread.pc as usize].iter().zip(&thread.registers) {
@@ -389,7 +437,7 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
         at: None,
         started: Vec::new(),
         executed: 0,
-        events: Vec::new(),
+        events: (record != Record::Nothing).then(Vec::new),
         held: thread.held.clone(),
         touches: Vec::new(),
     };
@@ -400,19 +448,21 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, details: bool
         work: Vec::new(),
         chosen: FxHashSet::default(),
         overflowed: Cell::new(false),
+        arbitrary: Cell::new(false),
+        addresses: program.holders.any || program.address_numbers,
         races: program.asked.contains(&Violation::Race),
-        details,
+        details: record == Record::Details,
     };
     if thread.pc == 0 && thread.frames.is_empty() && thread.slots.is_empty() {
         stepper.enter_function(&mut first);
     }
-    stepper.work.push(first);
-    while let Some(run) = stepper.work.pop() {
+    stepper.work.push(Way::Run(Box::new(first)));
+    while let Some(way) = stepper.work.pop() {
         if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
             stepper.missing("a step can go more than 4096 ways");
             break;
         }
-        stepper.run(run);
+        stepper.run(way.run());
     }
     stepper.steps
 }
@@ -421,11 +471,15 @@ struct Stepper<'a> {
     program: &'a Program,
     thread: &'a Thread,
     steps: Steps,
-    work: Vec<Run>,
+    work: Vec<Way>,
     /// Where choices were made: a private loop comes back to the same one again and again.
     chosen: FxHashSet<Choice>,
     /// Whether the last expression overflowed.
     overflowed: Cell<bool>,
+    /// Whether the last expression depended on which number an address is.
+    arbitrary: Cell<bool>,
+    /// Whether there may be addresses among numbers.
+    addresses: bool,
     /// Whether accesses to shared memory are listed, to look for races.
     races: bool,
     /// Whether they are among the events.
@@ -472,9 +526,12 @@ impl<'a> Stepper<'a> {
             let here = run.point();
             if visible {
                 run.at = Some(here);
-                run.events.push(Event::Visible(here));
+                run.record(Event::Visible(here));
             }
             let done = self.execute(&mut run, instruction);
+            if self.arbitrary.take() {
+                self.missing(memory::NUMBER);
+            }
             if self.overflowed.take() {
                 let line = program.origin_at(here).line;
                 self.steps.overflow.get_or_insert_with(|| format!("line {line}: a signed integer overflows"));
@@ -486,7 +543,7 @@ impl<'a> Stepper<'a> {
                     if visible {
                         // It was not executed yet.
                         run.at = None;
-                        run.events.pop();
+                        run.events.as_mut().map(Vec::pop);
                     }
                     return self.choose(run, r);
                 }
@@ -567,7 +624,7 @@ impl<'a> Stepper<'a> {
 
     fn outcome(&mut self, mut run: Run, after: After, lives: bool) {
         let here = run.point();
-        let (started, events) = (std::mem::take(&mut run.started), std::mem::take(&mut run.events));
+        let (started, events) = (std::mem::take(&mut run.started), run.events.take().unwrap_or_default());
         let (at, touches) = (run.at.unwrap_or(here), std::mem::take(&mut run.touches));
         let thread = lives.then(|| self.thread_of(run));
         self.steps.outcomes.push(Outcome { after, thread, started, at, last: here, events, touches });
@@ -608,9 +665,9 @@ impl<'a> Stepper<'a> {
         if let Some((if_zero, if_not, value, other)) = self.decides_truth(&run, r) {
             for to in [if_not, if_zero] {
                 let mut next = run.clone();
-                next.events.push(Event::Chosen(r, if to == if_not { other } else { value }));
+                next.record(Event::Chosen(r, if to == if_not { other } else { value }));
                 next.pc = to;
-                self.work.push(next);
+                self.work.push(Way::Run(Box::new(next)));
             }
             return;
         }
@@ -621,12 +678,8 @@ impl<'a> Stepper<'a> {
             };
             self.missing_at(&run, &format!("{what} has more values than those that were tried"));
         }
-        for v in values.into_iter().rev() {
-            let mut next = run.clone();
-            next.registers[r as usize] = Some(v);
-            next.events.push(Event::Chosen(r, v));
-            self.work.push(next);
-        }
+        let run = Rc::new(run);
+        self.work.extend(values.into_iter().rev().map(|v| Way::With(run.clone(), r, v)));
     }
 
     /// Returns whether the next instruction only asks if an open register has a certain value, and
@@ -658,7 +711,8 @@ impl<'a> Stepper<'a> {
             Instr::Let(r, e) => self.assign(run, *r, e)?,
             Instr::Any(r) => {
                 run.registers[*r as usize] = None;
-                run.events.push(Event::Opened(run.point(), *r));
+                let opened = Event::Opened(run.point(), *r);
+                run.record(opened);
             }
             Instr::Load(r, a, at) => {
                 if !self.load(run, *r, a, *at)? {
@@ -787,6 +841,9 @@ impl<'a> Stepper<'a> {
             }
             stop => stop,
         })?;
+        if self.addresses && !self.arbitrary.get() && self.is_arbitrary(e, run)? {
+            self.arbitrary.set(true);
+        }
         match strict && self.overflowed.get() {
             true => Err(Stop::Violated(Violation::Overflow, "a signed integer overflows".into())),
             false => Ok(v),
@@ -807,7 +864,7 @@ impl<'a> Stepper<'a> {
             && !self.is_read_later(run, *from)
         {
             run.registers[r as usize] = None;
-            run.events.push(Event::Copied(*from, r));
+            run.record(Event::Copied(*from, r));
         } else {
             run.registers[r as usize] = Some(self.value(e, run)?);
         }
@@ -818,15 +875,17 @@ impl<'a> Stepper<'a> {
     fn load(&mut self, run: &mut Run, r: Reg, address: &Expr, at: Int) -> Result<bool, Stop> {
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_) | Expr::Local(_));
+        if let Some(mask) = self.template(run).field(run.pc) {
+            return self.load_bits(run, r, (a, named), at, mask);
+        }
         let bytes = self.bytes(run, a, at.size, named)?.into_owned();
         if self.cuts_open_nan(run, a, at.size) {
             return Err(Stop::Value(Undefined::NotANumber));
         }
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b >= OPEN);
-        let number = at.size < 8 || at.signed;
-        if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-            self.missing_at(run, "an address is used as a number, and only one value of it was tried");
+        if at.size < 8 && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
+            self.missing_at(run, memory::NUMBER);
         }
         if open && !self.is_read_later(run, r) {
             run.registers[r as usize] = None;
@@ -842,7 +901,10 @@ impl<'a> Stepper<'a> {
             return Ok(true);
         }
         if bytes.contains(&COPIED) {
-            return Err(Stop::Undefined("a copy of memory that was never written is read".into()));
+            return Err(Stop::Undefined(
+                "a copy of memory that was never written, or what a function of the library wrote, is read"
+                    .into(),
+            ));
         }
         // Chosen once and for all, so that the next read gives the same.
         let (values, all) = values(self.program, at);
@@ -854,20 +916,24 @@ impl<'a> Stepper<'a> {
             let mut next = run.clone();
             // What is known of it stays.
             let v = at.wrap(bytes.iter().enumerate().fold(0i64, |all, (k, &b)| {
-                let byte = if b < OPEN { i64::from(b) } else { v >> (8 * k) & 255 };
-                all | byte << (8 * k)
+                let (known, open) = bits::parts(b);
+                let byte = known | (v >> (8 * k)) as u8 & open;
+                all | i64::from(byte) << (8 * k)
             }));
             self.write(&mut next, a, v, at, named)?;
             next.registers[r as usize] = Some(v);
-            next.events.push(Event::Found { at: run.point(), address: a, value: v });
+            next.record(Event::Found { at: run.point(), address: a, value: v });
             self.note(&mut next, a, at, v, false);
             next.pc += 1;
-            self.work.push(next);
+            self.work.push(Way::Run(Box::new(next)));
         }
         Ok(false)
     }
 
     fn store(&mut self, run: &mut Run, address: &Expr, e: &Expr, at: Int) -> Result<(), Stop> {
+        if let Some(mask) = self.template(run).field(run.pc) {
+            return self.store_bits(run, address, e, at, mask);
+        }
         if self.store_unwritten(run, address, e, at)? {
             return Ok(());
         }
@@ -948,14 +1014,15 @@ impl<'a> Stepper<'a> {
         let kind = self.template(run).access[run.pc];
         self.pass(run, address);
         if self.details && kind != Access::Internal && self.is_shared(run, address) {
-            run.events.push(Event::Accessed(address, at, value, writes));
+            run.record(Event::Accessed(address, at, value, writes));
         }
     }
 
     /// Notes that an access takes no turn of its own.
     fn pass(&self, run: &mut Run, address: i64) {
         if self.details && (run.depth > 0 || !self.is_shared(run, address)) {
-            run.events.push(Event::Passed(run.point(), run.depth > 0));
+            let passed = Event::Passed(run.point(), run.depth > 0);
+            run.record(passed);
         }
     }
 

@@ -41,6 +41,8 @@ pub struct Vocabulary {
     pub assertions: &'static str,
     /// A property file of SV-COMP.
     pub property: &'static str,
+    /// Files about functions that are neither defined nor known.
+    pub library: &'static str,
     /// Functions called by any number of threads.
     pub entry: &'static str,
     /// The exclusion of spurious wake-ups.
@@ -93,6 +95,7 @@ impl Vocabulary {
         memory_safety: "memory_safe",
         assertions: "assertions",
         property: "CodeQuestion::property",
+        library: "Compiling::library",
         entry: "entry",
         no_spurious: "CodeQuestion::no_spurious",
         whole_statements: "CodeQuestion::whole_statements",

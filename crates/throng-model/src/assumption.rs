@@ -25,7 +25,12 @@ pub enum Assumption {
     /// Accesses to arrays stay inside them.
     WithinArrays,
     /// This function is called, and neither defined nor known: it may do anything.
-    Undefined(String),
+    Undefined {
+        /// Its name.
+        name: String,
+        /// How to say what it does, to be changed where it does more: a row of a library.
+        row: String,
+    },
     /// An assumption of a language's reader, in its words.
     Reader(&'static str),
 }
@@ -51,7 +56,9 @@ impl fmt::Display for Assumption {
             Assumption::WholeStatements => "statements without calls, and conditions, are one step",
             Assumption::MemorySafe => "the program makes no memory error",
             Assumption::WithinArrays => "accesses to arrays stay inside them",
-            Assumption::Undefined(name) => return write!(f, "`{name}` is not defined: it may do anything"),
+            Assumption::Undefined { name, .. } => {
+                return write!(f, "`{name}` is not defined: it may do anything");
+            }
             Assumption::Reader(what) => what,
         })
     }

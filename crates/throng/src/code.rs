@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use self::parts::Part;
 use crate::error::Error;
-use throng_c::{Flags, Loaded, Options, Project, Selection, SourceFile, Text};
+use throng_c::{Flags, Library, Loaded, Options, Project, Selection, SourceFile, Text};
 use throng_goto::Concrete;
 use throng_goto::program::Program;
 use throng_lang::question::{Question, SourceDiagnostic};
@@ -45,6 +45,8 @@ pub struct Compiling {
     pub flags: Flags,
     /// Further files of the same program; those that are not there are looked for beside the first.
     pub more: Vec<SourceFile>,
+    /// What is known about functions without a body, beside the table that is built in.
+    pub library: Arc<Library>,
 }
 
 impl Compiling {
@@ -58,13 +60,18 @@ impl Compiling {
     /// ```
     pub fn alike(flags: Flags, more: &[impl AsRef<Path>]) -> Compiling {
         let compiled = |path: &Path| SourceFile { path: path.into(), flags: flags.clone() };
-        Compiling { more: more.iter().map(|path| compiled(path.as_ref())).collect(), flags }
+        Compiling {
+            more: more.iter().map(|path| compiled(path.as_ref())).collect(),
+            flags,
+            ..Compiling::default()
+        }
     }
 
     fn options(&self, first: &Path, limits: &Limits) -> Options {
         Options {
             flags: self.flags.clone(),
             more: self.files_beside(first),
+            library: self.library.clone(),
             timeout: patience(limits),
             ..Options::default()
         }

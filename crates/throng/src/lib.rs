@@ -190,7 +190,7 @@ pub use report::text::Options as TextOptions;
 #[cfg(feature = "c")]
 pub use throng_c::flags::split as split_flags;
 #[cfg(feature = "c")]
-pub use throng_c::{Flags, Selection, SourceFile};
+pub use throng_c::{Flags, Library, Selection, SourceFile};
 pub use throng_engine::cutoff::{Closed, Cutoff, Level, ThreadState};
 pub use throng_engine::{Answer, Engine, Progress, Settings, Statistics, Watch};
 pub use throng_lang::load::{Format, Reading};

@@ -32,6 +32,14 @@ pub(crate) enum Meaning {
     Expect,
     /// It tells whether its argument is constant.
     IsConstant,
+    /// It counts bits of a number.
+    Count(Count),
+    /// It reverses the bytes of a number of this size.
+    SwapBytes(u8),
+    /// It computes and tells whether the result fits.
+    Overflows(Overflows),
+    /// It is about the program as it is compiled.
+    Compiler(Compiler),
     /// It is about variable arguments.
     Variadic(Variadic),
     /// It reads input as a format says.
@@ -47,12 +55,76 @@ pub(crate) enum Meaning {
     Atomic,
     /// It is a function of `<stdatomic.h>`: the rest of the name says which one.
     StandardAtomic,
+    /// It returns the address of `errno`, which each thread has for itself.
+    Errno,
     /// Its result is an input.
     Input,
     /// It is a hint for another tool.
     Hint,
     /// It is refused.
     Refused,
+}
+
+/// What bits of a number are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Count {
+    /// Those that are 1.
+    Ones,
+    /// Whether those are an odd number.
+    Parity,
+    /// Zeros before the first 1.
+    LeadingZeros,
+    /// Zeros behind the last 1.
+    TrailingZeros,
+    /// The position of the last 1 from the end, from 1; or 0.
+    First,
+    /// Those behind the sign that are like it.
+    SignBits,
+}
+
+/// What is computed exactly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+}
+
+/// A function such as `__builtin_add_overflow`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Overflows {
+    pub(crate) op: Arithmetic,
+    /// Its name, which ends with a size.
+    pub(crate) name: &'static str,
+    /// Whether its operands have a sign, if their type is not their own.
+    pub(crate) of: Option<bool>,
+    /// Whether the result goes where the third argument points to.
+    pub(crate) stores: bool,
+}
+
+const fn overflows(op: Arithmetic, name: &'static str, of: Option<bool>, stores: bool) -> Meaning {
+    Meaning::Overflows(Overflows { op, name, of, stores })
+}
+
+/// A function about the program as it is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Compiler {
+    /// `__builtin_prefetch`: it has no effect.
+    Prefetch,
+    /// `__builtin_choose_expr`: one of two expressions.
+    Choose,
+    /// `__builtin_classify_type`
+    Classify,
+    /// `__builtin_object_size`
+    ObjectSize,
+    /// `__builtin_assume_aligned`: its first argument, which is aligned.
+    Aligned,
+    /// `__builtin_LINE`
+    Line,
+    /// `__builtin_FUNCTION`
+    Function,
+    /// `__builtin_frame_address` and the like: an address of which nothing is known.
+    Frame,
 }
 
 /// What happens to a `va_list`.
@@ -121,40 +193,54 @@ pub(crate) enum Bytes {
     AbsoluteLongLong,
 }
 
+/// How long a function waits for what is not free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wait {
+    /// Until it is.
+    Ever,
+    /// Not at all, or for a time that may be over whenever it is not: the function returns this, or
+    /// -1 with this as `errno`.
+    Else(i64),
+}
+
+/// `EBUSY`, `EAGAIN` and `ETIMEDOUT`.
+const BUSY: Wait = Wait::Else(16);
+const AGAIN: Wait = Wait::Else(11);
+const LATE: Wait = Wait::Else(110);
+/// `thrd_busy` and `thrd_timedout`.
+const STANDARD_BUSY: Wait = Wait::Else(1);
+const STANDARD_LATE: Wait = Wait::Else(4);
+
 /// A function about threads, or about what they synchronise with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Thread {
     Create,
+    /// `thrd_create`, which takes no attributes.
+    PlainCreate,
     Join,
+    /// `thrd_join`, for a result that is an `int`.
+    PlainJoin,
     Exit,
     /// `pthread_self`
     Own,
     Equal,
     MutexInit,
     MutexDestroy,
-    MutexLock {
-        wait: bool,
-    },
+    MutexLock(Wait),
+    /// `mtx_init`: its second argument is the kind.
+    PlainMutexInit,
     MutexUnlock,
     MutexAttribute,
     MutexType,
-    SpinLock {
-        wait: bool,
-    },
+    SpinLock(Wait),
     SpinUnlock,
-    ReadLock {
-        wait: bool,
-    },
-    WriteLock {
-        wait: bool,
-    },
+    ReadLock(Wait),
+    WriteLock(Wait),
     ReadWriteUnlock,
     /// It makes a lock free.
     LockInit,
     ConditionInit,
-    ConditionWait {
-        timed: bool,
-    },
+    ConditionWait(Wait),
     ConditionSignal,
     ConditionBroadcast,
     BarrierInit,
@@ -166,16 +252,12 @@ pub(crate) enum Thread {
     GetSpecific,
     SemaphoreInit,
     SemaphorePost,
-    SemaphoreWait {
-        wait: bool,
-    },
+    SemaphoreWait(Wait),
     SemaphoreValue,
     /// It changes nothing that is modelled, unless this argument is the address of a variable.
     Nothing {
         unless: Option<usize>,
     },
-    /// It writes through a pointer in a way that is not modelled.
-    Writes,
 }
 
 impl Thread {
@@ -184,12 +266,12 @@ impl Thread {
         use Thread::*;
         matches!(
             self,
-            MutexLock { .. }
+            MutexLock(_)
                 | MutexUnlock
-                | SpinLock { .. }
+                | SpinLock(_)
                 | SpinUnlock
-                | ReadLock { .. }
-                | WriteLock { .. }
+                | ReadLock(_)
+                | WriteLock(_)
                 | ReadWriteUnlock
         )
     }
@@ -201,8 +283,10 @@ pub(crate) const ATOMIC_FUNCTION: &str = "__VERIFIER_atomic_";
 pub(crate) const INPUT: &str = "__VERIFIER_nondet_";
 /// The statement behind such a label runs in a thread of its own.
 pub(crate) const ASYNC_LABEL: &str = "__CPROVER_ASYNC";
-/// Initial values of mutexes that know their owners.
-pub(crate) const OWNED_MUTEXES: [&str; 2] = ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP"];
+/// Names in programs with mutexes that know their owners: those of kinds in initial values, and of
+/// `<threads.h>`.
+pub(crate) const OWNED_MUTEXES: [&str; 3] =
+    ["PTHREAD_MUTEX_RECURSIVE_NP", "PTHREAD_MUTEX_ERRORCHECK_NP", "mtx_recursive"];
 
 use Meaning::{AtomicBegin, AtomicEnd, Expect, Halt, IsConstant, Refused};
 
@@ -245,11 +329,75 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     // The compiler.
     ("__builtin_expect", Expect, false),
     ("__builtin_constant_p", IsConstant, false),
-    ("__builtin_types_compatible_p", Refused, false),
+    ("__builtin_expect_with_probability", Expect, false),
+    ("__builtin_prefetch", Meaning::Compiler(Compiler::Prefetch), false),
+    ("__builtin_choose_expr", Meaning::Compiler(Compiler::Choose), false),
+    ("__builtin_classify_type", Meaning::Compiler(Compiler::Classify), false),
+    ("__builtin_object_size", Meaning::Compiler(Compiler::ObjectSize), false),
+    ("__builtin_dynamic_object_size", Meaning::Compiler(Compiler::ObjectSize), false),
+    ("__builtin_assume_aligned", Meaning::Compiler(Compiler::Aligned), false),
+    ("__builtin_LINE", Meaning::Compiler(Compiler::Line), false),
+    ("__builtin_FUNCTION", Meaning::Compiler(Compiler::Function), false),
+    ("__builtin_frame_address", Meaning::Compiler(Compiler::Frame), false),
+    ("__builtin_return_address", Meaning::Compiler(Compiler::Frame), false),
+    ("__builtin_popcount", Meaning::Count(Count::Ones), false),
+    ("__builtin_popcountl", Meaning::Count(Count::Ones), false),
+    ("__builtin_popcountll", Meaning::Count(Count::Ones), false),
+    ("__builtin_parity", Meaning::Count(Count::Parity), false),
+    ("__builtin_parityl", Meaning::Count(Count::Parity), false),
+    ("__builtin_parityll", Meaning::Count(Count::Parity), false),
+    ("__builtin_clz", Meaning::Count(Count::LeadingZeros), false),
+    ("__builtin_clzl", Meaning::Count(Count::LeadingZeros), false),
+    ("__builtin_clzll", Meaning::Count(Count::LeadingZeros), false),
+    ("__builtin_ctz", Meaning::Count(Count::TrailingZeros), false),
+    ("__builtin_ctzl", Meaning::Count(Count::TrailingZeros), false),
+    ("__builtin_ctzll", Meaning::Count(Count::TrailingZeros), false),
+    ("__builtin_ffs", Meaning::Count(Count::First), false),
+    ("__builtin_ffsl", Meaning::Count(Count::First), false),
+    ("__builtin_ffsll", Meaning::Count(Count::First), false),
+    ("__builtin_clrsb", Meaning::Count(Count::SignBits), false),
+    ("__builtin_clrsbl", Meaning::Count(Count::SignBits), false),
+    ("__builtin_clrsbll", Meaning::Count(Count::SignBits), false),
+    ("__builtin_bswap16", Meaning::SwapBytes(2), false),
+    ("__builtin_bswap32", Meaning::SwapBytes(4), false),
+    ("__builtin_bswap64", Meaning::SwapBytes(8), false),
+    ("__builtin_sadd_overflow", overflows(Arithmetic::Add, "add_overflow", Some(true), true), false),
+    ("__builtin_saddl_overflow", overflows(Arithmetic::Add, "addl_overflow", Some(true), true), false),
+    ("__builtin_saddll_overflow", overflows(Arithmetic::Add, "addll_overflow", Some(true), true), false),
+    ("__builtin_uadd_overflow", overflows(Arithmetic::Add, "add_overflow", Some(false), true), false),
+    ("__builtin_uaddl_overflow", overflows(Arithmetic::Add, "addl_overflow", Some(false), true), false),
+    ("__builtin_uaddll_overflow", overflows(Arithmetic::Add, "addll_overflow", Some(false), true), false),
+    ("__builtin_ssub_overflow", overflows(Arithmetic::Sub, "sub_overflow", Some(true), true), false),
+    ("__builtin_ssubl_overflow", overflows(Arithmetic::Sub, "subl_overflow", Some(true), true), false),
+    ("__builtin_ssubll_overflow", overflows(Arithmetic::Sub, "subll_overflow", Some(true), true), false),
+    ("__builtin_usub_overflow", overflows(Arithmetic::Sub, "sub_overflow", Some(false), true), false),
+    ("__builtin_usubl_overflow", overflows(Arithmetic::Sub, "subl_overflow", Some(false), true), false),
+    ("__builtin_usubll_overflow", overflows(Arithmetic::Sub, "subll_overflow", Some(false), true), false),
+    ("__builtin_smul_overflow", overflows(Arithmetic::Mul, "mul_overflow", Some(true), true), false),
+    ("__builtin_smull_overflow", overflows(Arithmetic::Mul, "mull_overflow", Some(true), true), false),
+    ("__builtin_smulll_overflow", overflows(Arithmetic::Mul, "mulll_overflow", Some(true), true), false),
+    ("__builtin_umul_overflow", overflows(Arithmetic::Mul, "mul_overflow", Some(false), true), false),
+    ("__builtin_umull_overflow", overflows(Arithmetic::Mul, "mull_overflow", Some(false), true), false),
+    ("__builtin_umulll_overflow", overflows(Arithmetic::Mul, "mulll_overflow", Some(false), true), false),
+    ("__builtin_add_overflow", overflows(Arithmetic::Add, "", None, true), false),
+    ("__builtin_add_overflow_p", overflows(Arithmetic::Add, "", None, false), false),
+    ("__builtin_sub_overflow", overflows(Arithmetic::Sub, "", None, true), false),
+    ("__builtin_sub_overflow_p", overflows(Arithmetic::Sub, "", None, false), false),
+    ("__builtin_mul_overflow", overflows(Arithmetic::Mul, "", None, true), false),
+    ("__builtin_mul_overflow_p", overflows(Arithmetic::Mul, "", None, false), false),
+    ("__builtin_va_arg_pack", Refused, false),
+    ("__builtin_va_arg_pack_len", Refused, false),
+    ("__builtin_apply", Refused, false),
+    ("__builtin_apply_args", Refused, false),
+    ("__builtin_return", Refused, false),
+    ("__builtin_setjmp", Refused, false),
+    ("__builtin_longjmp", Refused, false),
     ("__builtin_va_start", Meaning::Variadic(Variadic::Start), false),
     ("__builtin_c23_va_start", Meaning::Variadic(Variadic::Start), false),
     ("__builtin_va_end", Meaning::Variadic(Variadic::End), false),
     ("__builtin_va_copy", Meaning::Variadic(Variadic::Copy), false),
+    (ERRNO[0], Meaning::Errno, false),
+    (ERRNO[1], Meaning::Errno, false),
     // Control.
     ("setjmp", Refused, false),
     ("_setjmp", Refused, false),
@@ -269,10 +417,6 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("sscanf", Meaning::Scan(Scan::Text), false),
     ("__isoc99_sscanf", Meaning::Scan(Scan::Text), false),
     ("__isoc23_sscanf", Meaning::Scan(Scan::Text), false),
-    ("read", Refused, false),
-    ("fread", Refused, false),
-    ("fgets", Refused, false),
-    ("gets", Refused, false),
     ("__VERIFIER_nondet_memory", Refused, false),
     // Bytes and texts.
     ("memset", Meaning::Bytes(Bytes::Set), false),
@@ -287,8 +431,6 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("strchr", Meaning::Bytes(Bytes::Find), false),
     ("strcpy", Meaning::Bytes(Bytes::CopyText), false),
     ("strcat", Meaning::Bytes(Bytes::Append), false),
-    ("strncpy", Refused, false),
-    ("strncat", Refused, false),
     ("sprintf", Refused, false),
     ("snprintf", Refused, false),
     ("abs", Meaning::Bytes(Bytes::Absolute), false),
@@ -302,30 +444,30 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("pthread_equal", Meaning::Thread(Thread::Equal), false),
     ("pthread_mutex_init", Meaning::Thread(Thread::MutexInit), false),
     ("pthread_mutex_destroy", Meaning::Thread(Thread::MutexDestroy), false),
-    ("pthread_mutex_lock", Meaning::Thread(Thread::MutexLock { wait: true }), false),
-    ("pthread_mutex_trylock", Meaning::Thread(Thread::MutexLock { wait: false }), false),
+    ("pthread_mutex_lock", Meaning::Thread(Thread::MutexLock(Wait::Ever)), false),
+    ("pthread_mutex_trylock", Meaning::Thread(Thread::MutexLock(BUSY)), false),
     ("pthread_mutex_unlock", Meaning::Thread(Thread::MutexUnlock), false),
     ("pthread_mutexattr_init", Meaning::Thread(Thread::MutexAttribute), false),
     (MUTEX_TYPE, Meaning::Thread(Thread::MutexType), false),
     ("pthread_spin_init", Meaning::Thread(Thread::LockInit), false),
-    ("pthread_spin_lock", Meaning::Thread(Thread::SpinLock { wait: true }), false),
-    ("pthread_spin_trylock", Meaning::Thread(Thread::SpinLock { wait: false }), false),
+    ("pthread_spin_lock", Meaning::Thread(Thread::SpinLock(Wait::Ever)), false),
+    ("pthread_spin_trylock", Meaning::Thread(Thread::SpinLock(BUSY)), false),
     ("pthread_spin_unlock", Meaning::Thread(Thread::SpinUnlock), false),
     ("pthread_rwlock_init", Meaning::Thread(Thread::LockInit), false),
-    ("pthread_rwlock_rdlock", Meaning::Thread(Thread::ReadLock { wait: true }), false),
-    ("pthread_rwlock_tryrdlock", Meaning::Thread(Thread::ReadLock { wait: false }), false),
-    ("pthread_rwlock_wrlock", Meaning::Thread(Thread::WriteLock { wait: true }), false),
-    ("pthread_rwlock_trywrlock", Meaning::Thread(Thread::WriteLock { wait: false }), false),
+    ("pthread_rwlock_rdlock", Meaning::Thread(Thread::ReadLock(Wait::Ever)), false),
+    ("pthread_rwlock_tryrdlock", Meaning::Thread(Thread::ReadLock(BUSY)), false),
+    ("pthread_rwlock_wrlock", Meaning::Thread(Thread::WriteLock(Wait::Ever)), false),
+    ("pthread_rwlock_trywrlock", Meaning::Thread(Thread::WriteLock(BUSY)), false),
     ("pthread_rwlock_unlock", Meaning::Thread(Thread::ReadWriteUnlock), false),
     ("pthread_cond_init", Meaning::Thread(Thread::ConditionInit), false),
-    ("pthread_cond_wait", Meaning::Thread(Thread::ConditionWait { timed: false }), false),
-    ("pthread_cond_timedwait", Meaning::Thread(Thread::ConditionWait { timed: true }), false),
+    ("pthread_cond_wait", Meaning::Thread(Thread::ConditionWait(Wait::Ever)), false),
+    ("pthread_cond_timedwait", Meaning::Thread(Thread::ConditionWait(LATE)), false),
     ("pthread_cond_signal", Meaning::Thread(Thread::ConditionSignal), false),
     ("pthread_cond_broadcast", Meaning::Thread(Thread::ConditionBroadcast), false),
     ("pthread_barrier_init", Meaning::Thread(Thread::BarrierInit), false),
     ("pthread_barrier_wait", Meaning::Thread(Thread::BarrierWait), false),
     ("pthread_once", Meaning::Thread(Thread::Once), false),
-    (KEY_CREATE, Meaning::Thread(Thread::KeyCreate), false),
+    (KEY_CREATE[0], Meaning::Thread(Thread::KeyCreate), false),
     ("pthread_key_delete", Meaning::Thread(Thread::KeyDelete), false),
     ("pthread_setspecific", Meaning::Thread(Thread::SetSpecific), false),
     ("pthread_getspecific", Meaning::Thread(Thread::GetSpecific), false),
@@ -334,10 +476,42 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("pthread_detach", Meaning::Thread(Thread::Nothing { unless: None }), false),
     ("pthread_testcancel", Meaning::Thread(Thread::Nothing { unless: None }), false),
     ("pthread_yield", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_mutex_timedlock", Meaning::Thread(Thread::MutexLock(LATE)), false),
+    ("pthread_rwlock_timedrdlock", Meaning::Thread(Thread::ReadLock(LATE)), false),
+    ("pthread_rwlock_timedwrlock", Meaning::Thread(Thread::WriteLock(LATE)), false),
+    ("sem_timedwait", Meaning::Thread(Thread::SemaphoreWait(LATE)), false),
+    ("pthread_spin_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_rwlock_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_cond_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("pthread_barrier_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    // `<threads.h>`
+    ("thrd_create", Meaning::Thread(Thread::PlainCreate), false),
+    ("thrd_join", Meaning::Thread(Thread::PlainJoin), false),
+    ("thrd_exit", Meaning::Thread(Thread::Exit), false),
+    ("thrd_current", Meaning::Thread(Thread::Own), false),
+    ("thrd_equal", Meaning::Thread(Thread::Equal), false),
+    ("thrd_detach", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("mtx_init", Meaning::Thread(Thread::PlainMutexInit), false),
+    ("mtx_destroy", Meaning::Thread(Thread::MutexDestroy), false),
+    ("mtx_lock", Meaning::Thread(Thread::MutexLock(Wait::Ever)), false),
+    ("mtx_trylock", Meaning::Thread(Thread::MutexLock(STANDARD_BUSY)), false),
+    ("mtx_timedlock", Meaning::Thread(Thread::MutexLock(STANDARD_LATE)), false),
+    ("mtx_unlock", Meaning::Thread(Thread::MutexUnlock), false),
+    ("cnd_init", Meaning::Thread(Thread::ConditionInit), false),
+    ("cnd_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
+    ("cnd_wait", Meaning::Thread(Thread::ConditionWait(Wait::Ever)), false),
+    ("cnd_timedwait", Meaning::Thread(Thread::ConditionWait(STANDARD_LATE)), false),
+    ("cnd_signal", Meaning::Thread(Thread::ConditionSignal), false),
+    ("cnd_broadcast", Meaning::Thread(Thread::ConditionBroadcast), false),
+    ("call_once", Meaning::Thread(Thread::Once), false),
+    (KEY_CREATE[1], Meaning::Thread(Thread::KeyCreate), false),
+    ("tss_delete", Meaning::Thread(Thread::KeyDelete), false),
+    ("tss_set", Meaning::Thread(Thread::SetSpecific), false),
+    ("tss_get", Meaning::Thread(Thread::GetSpecific), false),
     ("sem_init", Meaning::Thread(Thread::SemaphoreInit), false),
     ("sem_post", Meaning::Thread(Thread::SemaphorePost), false),
-    ("sem_wait", Meaning::Thread(Thread::SemaphoreWait { wait: true }), false),
-    ("sem_trywait", Meaning::Thread(Thread::SemaphoreWait { wait: false }), false),
+    ("sem_wait", Meaning::Thread(Thread::SemaphoreWait(Wait::Ever)), false),
+    ("sem_trywait", Meaning::Thread(Thread::SemaphoreWait(AGAIN)), false),
     ("sem_getvalue", Meaning::Thread(Thread::SemaphoreValue), false),
     ("sem_destroy", Meaning::Thread(Thread::Nothing { unless: None }), false),
 ];
@@ -346,9 +520,11 @@ const TABLE: &[(&str, Meaning, bool)] = &[
 pub(crate) const PLAIN_BEGIN: &str = "atomic_begin";
 /// The function with which mutexes come to know their owners.
 pub(crate) const MUTEX_TYPE: &str = "pthread_mutexattr_settype";
-/// The function that creates a key of values that each thread has for itself.
-pub(crate) const KEY_CREATE: &str = "pthread_key_create";
+/// The functions that create a key of values that each thread has for itself.
+pub(crate) const KEY_CREATE: [&str; 2] = ["pthread_key_create", "tss_create"];
 
+/// The functions that tell where `errno` is.
+pub(crate) const ERRNO: [&str; 2] = ["__errno_location", "__error"];
 /// The function that ends the thread which calls it.
 pub(crate) const THREAD_EXIT: &str = "pthread_exit";
 
@@ -357,8 +533,7 @@ pub(crate) const THREAD_EXIT: &str = "pthread_exit";
 pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
     let plain = name.strip_prefix("__builtin_").unwrap_or(name);
     let row = |name: &str| TABLE.iter().find(|row| row.0 == name);
-    let bytes = || row(plain).filter(|row| matches!(row.1, Meaning::Bytes(_)));
-    match row(name).or_else(bytes) {
+    match row(name).or_else(|| row(plain)) {
         Some(&(_, meaning, always)) => (always || !defined).then_some(meaning),
         None if defined => None,
         None => math(name).map(Meaning::Number).or_else(|| family(name)),
@@ -367,11 +542,11 @@ pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
 
 /// Returns what functions of many names mean, by a part of the name.
 fn family(name: &str) -> Option<Meaning> {
-    if let Some(rest) = name.strip_prefix("pthread_") {
-        return Some(thread_family(rest));
+    let threads = ["pthread_", "sem_"].iter().any(|part| name.starts_with(part));
+    if threads {
+        return super::built_in(name).is_none().then_some(Refused);
     }
     Some(match name {
-        _ if name.starts_with("sem_") => Refused,
         _ if name.starts_with("__atomic_") || name.starts_with("__sync_") => Meaning::Atomic,
         _ if name.starts_with("atomic_") => Meaning::StandardAtomic,
         _ if name.starts_with(INPUT) => Meaning::Input,
@@ -382,18 +557,6 @@ fn family(name: &str) -> Option<Meaning> {
         }
         _ => return None,
     })
-}
-
-/// Returns what `pthread_` with this rest means.
-fn thread_family(rest: &str) -> Meaning {
-    const SETTERS: [&str; 6] = ["attr_", "mutexattr_", "condattr_", "rwlockattr_", "barrierattr_", "set"];
-    if rest.contains("_get") || rest.starts_with("get") {
-        Meaning::Thread(Thread::Writes)
-    } else if SETTERS.iter().any(|p| rest.starts_with(p)) || rest.ends_with("_destroy") {
-        Meaning::Thread(Thread::Nothing { unless: None })
-    } else {
-        Refused
-    }
 }
 
 /// Returns whether a function that ends the program calls those that run after `main`.
@@ -427,7 +590,7 @@ mod tests {
     fn no_function_has_two_meanings() {
         for (i, row) in TABLE.iter().enumerate() {
             assert!(TABLE[..i].iter().all(|other| other.0 != row.0), "{}", row.0);
-            assert!(crate::library::known(row.0).is_none(), "{} is in both tables", row.0);
+            assert!(crate::library::built_in(row.0).is_none(), "{} is in both tables", row.0);
         }
     }
 
@@ -436,8 +599,8 @@ mod tests {
         assert_eq!(special("__assert_fail", true), Some(Meaning::FailedAssertion(0)));
         assert_eq!((special("assert", true), special("assert", false)), (None, Some(Meaning::Assert)));
         assert_eq!(special("__builtin_memset", false), Some(Meaning::Bytes(Bytes::Set)));
-        assert_eq!(special("__builtin_free", false), None);
-        assert_eq!(special("pthread_attr_getstacksize", false), Some(Meaning::Thread(Thread::Writes)));
+        assert_eq!(special("__builtin_free", false), Some(Meaning::Free));
+        assert_eq!(special("pthread_attr_getstacksize", false), None);
         assert_eq!(special("pthread_cancel", false), Some(Refused));
         assert_eq!(special("atomic_begin", false), Some(AtomicBegin));
         assert_eq!(special("atomic_load", false), Some(Meaning::StandardAtomic));
@@ -470,7 +633,7 @@ mod tests {
         let others =
             |file: &PathBuf| file.ends_with("constructs.rs") || file.starts_with(root.join("syntax"));
         files.retain(|file| !file.ends_with("library/special.rs") && !others(file));
-        let families = ["__VERIFIER_", "__CPROVER_", "pthread_", "sem_", "__assert"];
+        let families = ["__VERIFIER_", "__CPROVER_", "pthread_", "sem_", "thrd_", "mtx_", "cnd_", "__assert"];
         let types = ["pthread_mutex_t", "pthread_cond_t"];
         let mut seen = 0;
         for file in files {

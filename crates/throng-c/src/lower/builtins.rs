@@ -4,7 +4,7 @@
 use crate::syntax::ast::*;
 
 use super::{Lower, Result, Symbol, Value, unsupported, wrong};
-use crate::library::special::{Allocate, INPUT, Meaning, PLAIN_BEGIN, runs_destructors, special};
+use crate::library::special::{Allocate, INPUT, Meaning, PLAIN_BEGIN, runs_destructors};
 use crate::types::Ty;
 use throng_goto::program::{Access, BOOL, BinOp, Expr, INT, Instr, Int, PTR, Violation};
 
@@ -23,7 +23,10 @@ impl<'a> Lower<'a> {
             self.emit(Instr::Fail(Violation::Assertion, format!("{name} is called")));
             return Ok(Some(None));
         }
-        let Some(meaning) = special(name, self.is_defined(name)) else { return Ok(None) };
+        let library = self.library.clone();
+        let defined = self.is_defined(name);
+        let Some(meaning) = library.meaning(name, defined) else { return Ok(None) };
+        let name = if defined { name } else { library.plain(name) };
         let mut result = None;
         match meaning {
             Meaning::Error if error.is_some() => return Ok(None),
@@ -55,23 +58,23 @@ impl<'a> Lower<'a> {
             Meaning::Expect => {
                 let v = self.arg(args, 0, span)?;
                 result = Some(self.convert(v, &Ty::Int(self.long()), span)?);
-                if args.iter().skip(1).any(|e| super::expressions::has_effects(&e.node)) {
-                    return unsupported(span, "`__builtin_expect` with a side effect");
-                }
+                self.all(args.get(1..).unwrap_or_default())?;
             }
-            // What else is constant depends on the optimiser.
-            Meaning::IsConstant => {
-                if !args.first().is_some_and(|e| self.is_constant(e)) {
-                    return unsupported(span, "`__builtin_constant_p` of what is not a constant number");
-                }
-                result = Self::int_value(Expr::Const(1));
-            }
+            Meaning::IsConstant => result = Some(self.is_known(name, args, span)?),
+            Meaning::Count(count) => result = Some(self.count_bits(count, name, args, span)?),
+            Meaning::SwapBytes(size) => result = Some(self.swap_bytes(size, args, span)?),
+            Meaning::Overflows(what) => result = Some(self.overflowing(what, args, span)?),
+            Meaning::Compiler(what) => return self.compiler(what, name, args, span).map(Some),
             Meaning::Variadic(what) => self.variadic(what, args, span)?,
             Meaning::Scan(source) => result = self.scan(source, args, span)?,
             Meaning::Bytes(function) => result = self.byte_function(function, name, args, span)?,
             Meaning::Thread(function) => return self.thread_function(function, args, span),
             Meaning::Atomic => return self.atomic(name, args, span),
             Meaning::StandardAtomic => return self.standard_atomic(name, args, span),
+            Meaning::Errno => {
+                let expr = Expr::Const(self.errno.unwrap_or(0));
+                result = Some(Value { expr, ty: Ty::ptr(Ty::int()) });
+            }
             Meaning::Input if matches!(self.lookup(name), Some(Symbol::Function(_))) => return Ok(None),
             Meaning::Input => result = Some(self.input(&name[INPUT.len()..])),
             Meaning::Number(function) => result = Some(self.number_function(function, args, span)?),

@@ -9,7 +9,7 @@ use super::floating::{is_opaque, opaque};
 use super::functions::{Role, returns_by_address, takes_more};
 use super::{Lower, Place, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
 use crate::library::math::open_result;
-use crate::library::special::is_input;
+use crate::library::special::{Meaning, is_input, special};
 use crate::types::{Func, Ty};
 use throng_goto::program::{Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, object_of};
 use throng_model::assumption::Assumption;
@@ -20,21 +20,29 @@ struct Received {
     value: Option<Value>,
 }
 
+/// Functions of the library that return `int`, so that nothing has to declare them.
+const RETURN_INT: [&str; 7] = ["printf", "fprintf", "puts", "putchar", "fputs", "fputc", "putc"];
+
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
         if let Expression::Identifier(n) = &c.callee.node {
-            let name = n.node.name.as_str();
+            if let Some(Symbol::Nested(ty, key)) = self.lookup(&n.node.name).cloned() {
+                let arguments = self.arguments(&ty, &c.arguments)?;
+                return self.call_named(&key, &ty, arguments, span);
+            }
+            let name = self.library_name(&n.node.name);
             let variable = matches!(
                 self.lookup(name),
-                Some(Symbol::Memory(..) | Symbol::Local(..) | Symbol::Register(..))
+                Some(Symbol::Memory(..) | Symbol::Local(..) | Symbol::Register(..) | Symbol::Argument(_))
             );
             if !variable {
                 self.usable(name, span)?;
                 if let Some(result) = self.builtin(name, &c.arguments, span)? {
                     return Ok(result);
                 }
-                let ty = match self.lookup(name) {
-                    Some(Symbol::Function(f)) => f.clone(),
+                let ty = match (self.lookup(name).cloned(), self.prelude_type(name)) {
+                    (Some(Symbol::Function(f)), _) => f,
+                    (_, Some(f)) => f,
                     _ => Rc::new(Func { result: undeclared(name), parameters: Vec::new(), variadic: true }),
                 };
                 let arguments = self.arguments(&ty, &c.arguments)?;
@@ -49,6 +57,24 @@ impl<'a> Lower<'a> {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
         self.call_value(&callee, &ty, arguments, span)
+    }
+
+    /// Returns the function that a name such as `__builtin_free` stands for: the one of the library,
+    /// which the program may define, or one that only the compiler has.
+    fn library_name<'n>(&self, name: &'n str) -> &'n str {
+        let Some(plain) = name.strip_prefix("__builtin_").filter(|_| !self.is_defined(name)) else {
+            return name;
+        };
+        let declared = matches!(self.lookup(plain), Some(Symbol::Function(_)));
+        let is_library = match special(name, false) {
+            None => {
+                self.is_defined(plain)
+                    || self.library.known(plain).is_some() && (declared || RETURN_INT.contains(&plain))
+            }
+            Some(Meaning::Bytes(_)) => false,
+            meaning => self.is_defined(plain) && meaning == special(plain, false),
+        };
+        if is_library { plain } else { name }
     }
 
     /// Returns the type of the function that a pointer points to.
@@ -94,7 +120,8 @@ impl<'a> Lower<'a> {
             return unsupported(span, format!("a call of `{}` without an argument", written_name(name)));
         }
         let (result, arguments) = self.passed_arguments(&ty, arguments, span)?;
-        let arguments = arguments.into_iter().map(|(e, _)| e).collect();
+        let mut arguments: Vec<Expr> = arguments.into_iter().map(|(e, _)| e).collect();
+        arguments.extend(self.captured_arguments(name, span)?);
         let function = self.template(name, Role::Called);
         self.emit(Instr::Call { function, arguments, result: result.register });
         Ok(result.value)
@@ -165,14 +192,19 @@ impl<'a> Lower<'a> {
         arguments: Vec<Value>,
         span: Span,
     ) -> Result<Option<Value>> {
-        if name.starts_with("__builtin_") && !self.definitions.contains_key(name) {
+        let defined = self.definitions.contains_key(name);
+        let prelude = if defined { None } else { self.prelude_function(name) };
+        if name.starts_with("__builtin_") && !defined && prelude.is_none() {
             return unsupported(span, format!("`{name}`"));
         }
         if self.dry {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
-        if self.definitions.contains_key(name) {
+        if defined {
             return self.call_defined(name, arguments, span);
+        }
+        if let Some(function) = prelude {
+            return self.prelude_call(&function, ty, arguments, span);
         }
         if is_input(name) {
             return self.any_result(ty, span, |s, r| s.emit(Instr::Any(r)));
@@ -193,13 +225,10 @@ impl<'a> Lower<'a> {
     /// changes nothing.
     fn unknown_call(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<Option<Value>> {
         let name = written_name(name);
-        if ["thrd_", "mtx_", "cnd_", "call_once"].iter().any(|part| name.starts_with(part)) {
-            return unsupported(span, format!("`{name}` (the threads of C11: use pthreads)"));
-        }
         if name.starts_with("__builtin_") {
             return unsupported(span, format!("`{name}`"));
         }
-        self.note(Assumption::Undefined(name.into()));
+        self.note(Assumption::Undefined { name: name.into(), row: self.row_of(name, ty) });
         let called = Doubt::Undefined(name.into());
         if ty.result.scalar().is_none() {
             let r = self.register(INT, None);

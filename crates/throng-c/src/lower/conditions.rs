@@ -4,16 +4,17 @@ use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unsupported};
-use crate::library::special::Thread;
+use crate::library::special::{Thread, Wait};
 use throng_goto::program::{BOOL, BinOp, Expr, INT, Instr};
 
 /// The type of a condition variable.
 const CONDITION: &str = "pthread_cond_t";
 
 impl<'a> Lower<'a> {
-    pub(super) fn condition_wait(&mut self, timed: bool, args: Args<'a>, span: Span) -> Result<Expr> {
+    pub(super) fn condition_wait(&mut self, wait: Wait, args: Args<'a>, span: Span) -> Result<Expr> {
         let c = self.address_of(CONDITION, args, 0, span)?;
         let m = self.mutex(args, 1, span)?;
+        let timed = wait != Wait::Ever;
         self.program.waits = true;
         if self.question.exact_waits() {
             if self.pointee_size(&c) < 8 {
@@ -25,14 +26,11 @@ impl<'a> Lower<'a> {
             // be kept in mind.
             self.unlock(&m);
         }
-        self.lock(&m, true);
-        if !timed {
-            return Ok(Expr::Const(0));
-        }
+        self.lock(&m, Wait::Ever);
+        let Wait::Else(code) = wait else { return Ok(Expr::Const(0)) };
         let late = self.register(BOOL, None);
         self.emit(Instr::Any(late));
-        // ETIMEDOUT
-        Ok(Expr::bin(BinOp::Mul, Expr::Reg(late), Expr::Const(110), INT))
+        Ok(Expr::bin(BinOp::Mul, Expr::Reg(late), Expr::Const(code), INT))
     }
 
     /// Makes a condition variable, or wakes threads that wait for it.

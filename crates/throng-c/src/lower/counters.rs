@@ -4,7 +4,7 @@ use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result};
-use crate::library::special::Thread;
+use crate::library::special::{Thread, Wait};
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr};
 
 impl<'a> Lower<'a> {
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
                 self.store(&s, 0, Self::plus(n, 1), INT);
                 self.emit(Instr::AtomicEnd);
             }
-            Thread::SemaphoreWait { wait } => return Ok(self.semaphore_wait(&s, wait)),
+            Thread::SemaphoreWait(wait) => return Ok(self.semaphore_wait(&s, wait)),
             _ => {
                 let to = self.arg(args, 1, span)?;
                 let n = self.load(&s, 0, INT);
@@ -79,7 +79,7 @@ impl<'a> Lower<'a> {
         Ok(Expr::Const(0))
     }
 
-    fn semaphore_wait(&mut self, s: &Expr, wait: bool) -> Expr {
+    fn semaphore_wait(&mut self, s: &Expr, wait: Wait) -> Expr {
         let result = self.register(INT, None);
         let (free, none, end) = (self.label(), self.label(), self.label());
         self.emit(Instr::AtomicBegin);
@@ -87,11 +87,15 @@ impl<'a> Lower<'a> {
         let positive = Expr::bin(BinOp::Lt, Expr::Const(0), n.clone(), INT);
         self.emit(Instr::Branch(positive, free, none));
         self.place_label(none);
-        if wait {
-            self.wait_until(Expr::Const(0));
-        } else {
-            self.emit(Instr::Let(result, Expr::Const(-1)));
-            self.emit(Instr::Jump(end));
+        match wait {
+            Wait::Ever => self.wait_until(Expr::Const(0)),
+            Wait::Else(code) => {
+                if let Some(errno) = self.errno {
+                    self.store(&Expr::Const(errno), 0, Expr::Const(code), INT);
+                }
+                self.emit(Instr::Let(result, Expr::Const(-1)));
+                self.emit(Instr::Jump(end));
+            }
         }
         self.place_label(free);
         self.store(s, 0, Self::plus(n, -1), INT);

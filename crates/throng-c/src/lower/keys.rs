@@ -33,7 +33,7 @@ fn element(start: i64, key: &Expr) -> Expr {
 impl<'a> Lower<'a> {
     /// Makes room for keys if the program creates some.
     pub(super) fn make_keys(&mut self) {
-        if self.definitions.values().any(|d| d.bare.contains(KEY_CREATE)) {
+        if self.definitions.values().any(|d| KEY_CREATE.iter().any(|name| d.bare.contains(*name))) {
             let values = self.thread_local("keys", MOST as u64 * 8, 8);
             let ty = Ty::Array(Ty::Int(PTR).into(), Some(MOST as u64 + 1));
             let table = self.object("keys".into(), &ty, vec![0; (MOST as usize + 1) * 8]);

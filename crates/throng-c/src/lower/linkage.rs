@@ -76,6 +76,18 @@ impl Linkage {
         linkage
     }
 
+    /// Adds the scope of a file of the library, whose functions are not those of the program.
+    pub(super) fn add_library(&mut self, file: &str, tree: &TranslationUnit) -> usize {
+        let mut scope = Unit { file: file.to_string(), ..Unit::default() };
+        for item in &tree.0 {
+            if let ExternalDeclaration::FunctionDefinition(f) = &item.node {
+                scope.internal.extend(declared_name(&f.node.declarator.node).map(str::to_string));
+            }
+        }
+        self.units.push(scope);
+        self.units.len() - 1
+    }
+
     /// Returns whether there are several units.
     pub(super) fn several(&self) -> bool {
         self.units.len() > 1
@@ -170,7 +182,7 @@ pub(crate) fn declared_at(d: &Declarator) -> Option<Span> {
     }
 }
 
-pub(super) fn declared_name(d: &Declarator) -> Option<&str> {
+pub(crate) fn declared_name(d: &Declarator) -> Option<&str> {
     match &d.kind.node {
         DeclaratorKind::Identifier(n) => Some(&n.node.name),
         DeclaratorKind::Declarator(inner) => declared_name(&inner.node),

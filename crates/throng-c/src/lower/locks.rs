@@ -4,6 +4,7 @@ use crate::syntax::ast::Span;
 
 use super::builtins::Args;
 use super::{Lower, Result, Value};
+use crate::library::special::Wait;
 use throng_goto::program::{BinOp, Expr, INT, Instr, Violation};
 
 impl<'a> Lower<'a> {
@@ -17,7 +18,7 @@ impl<'a> Lower<'a> {
         (self.recursive_locks && self.pointee_size(m) >= 20).then_some(16)
     }
 
-    pub(super) fn lock(&mut self, m: &Value, wait: bool) -> Expr {
+    pub(super) fn lock(&mut self, m: &Value, wait: Wait) -> Expr {
         let result = self.register(INT, None);
         let (free, held, end) = (self.label(), self.label(), self.label());
         let owner = self.lock_owner(m);
@@ -39,7 +40,8 @@ impl<'a> Lower<'a> {
             let error = self.label();
             self.emit(Instr::Branch(Self::equals(k, 2), error, blocked));
             self.place_label(error);
-            self.emit(Instr::Let(result, Expr::Const(if wait { 35 } else { 16 })));
+            let busy = if let Wait::Else(busy) = wait { busy } else { 35 };
+            self.emit(Instr::Let(result, Expr::Const(busy)));
             self.emit(Instr::Jump(end));
             self.place_label(recursive);
             let count = self.load(&m.expr, 4, INT);
@@ -48,12 +50,12 @@ impl<'a> Lower<'a> {
             self.emit(Instr::Jump(end));
             self.place_label(blocked);
         }
-        if wait {
-            self.wait_until(Expr::Const(0));
-        } else {
-            // EBUSY
-            self.emit(Instr::Let(result, Expr::Const(16)));
-            self.emit(Instr::Jump(end));
+        match wait {
+            Wait::Ever => self.wait_until(Expr::Const(0)),
+            Wait::Else(busy) => {
+                self.emit(Instr::Let(result, Expr::Const(busy)));
+                self.emit(Instr::Jump(end));
+            }
         }
         self.place_label(free);
         self.store(&m.expr, 0, owner, INT);
@@ -132,6 +134,21 @@ impl<'a> Lower<'a> {
         Ok(Expr::Const(0))
     }
 
+    /// `mtx_init`: bit 0 of the second argument says that it is recursive.
+    pub(super) fn plain_mutex_init(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
+        let m = self.mutex(args, 0, span)?;
+        let kind = self.arg(args, 1, span)?;
+        self.emit(Instr::AtomicBegin);
+        self.store(&m.expr, 0, Expr::Const(0), INT);
+        if let Some(at) = self.mutex_kind(&m) {
+            self.store(&m.expr, 4, Expr::Const(0), INT);
+            let recursive = Expr::bin(BinOp::And, kind.expr, Expr::Const(1), INT);
+            self.store(&m.expr, at, recursive, INT);
+        }
+        self.emit(Instr::AtomicEnd);
+        Ok(Expr::Const(0))
+    }
+
     pub(super) fn mutex_destroy(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
         let m = self.mutex(args, 0, span)?;
         let (free, held) = (self.label(), self.label());
@@ -147,7 +164,7 @@ impl<'a> Lower<'a> {
     pub(super) fn read_write_lock(
         &mut self,
         write: bool,
-        wait: bool,
+        wait: Wait,
         args: Args<'a>,
         span: Span,
     ) -> Result<Expr> {
@@ -162,11 +179,12 @@ impl<'a> Lower<'a> {
             self.emit(Instr::Branch(Self::equals(word.clone(), -1), held, free));
         }
         self.place_label(held);
-        if !wait {
-            self.emit(Instr::Let(result, Expr::Const(16)));
-            self.emit(Instr::Jump(end));
-        } else {
-            self.wait_until(Expr::Const(0));
+        match wait {
+            Wait::Ever => self.wait_until(Expr::Const(0)),
+            Wait::Else(busy) => {
+                self.emit(Instr::Let(result, Expr::Const(busy)));
+                self.emit(Instr::Jump(end));
+            }
         }
         self.place_label(free);
         let new = if write { Expr::Const(-1) } else { Self::plus(word, 1) };

@@ -11,7 +11,7 @@ use super::{Definition, Lower, Result, Symbol, Value, unsupported, written_name,
 use crate::library::special::Thread;
 use crate::types::{Func, Ty};
 use std::rc::Rc;
-use throng_goto::program::{BinOp, Expr, INT, Instr, PTR};
+use throng_goto::program::{BinOp, Expr, FUNCTION, INT, Instr, Int, PTR, object_of};
 
 /// Returns the handle of the running thread: 0 is none.
 fn handle() -> Expr {
@@ -48,8 +48,10 @@ impl<'a> Lower<'a> {
             return Ok(Some(self.thread_type(function)));
         }
         let done = match function {
-            Thread::Create => self.create(args, span)?,
-            Thread::Join => self.join(args, span)?,
+            Thread::Create => self.create([0, 2, 3], args, span)?,
+            Thread::PlainCreate => self.create([0, 1, 2], args, span)?,
+            Thread::Join => self.join(PTR, args, span)?,
+            Thread::PlainJoin => self.join(INT, args, span)?,
             Thread::Exit => {
                 let v = self.arg(args, 0, span)?;
                 self.leave_all();
@@ -67,8 +69,9 @@ impl<'a> Lower<'a> {
                 Expr::bin(BinOp::Eq, a.expr, b.expr, PTR)
             }
             Thread::MutexInit => self.mutex_init(args, span)?,
+            Thread::PlainMutexInit => self.plain_mutex_init(args, span)?,
             Thread::MutexDestroy => self.mutex_destroy(args, span)?,
-            Thread::MutexLock { wait } => {
+            Thread::MutexLock(wait) => {
                 let m = self.mutex(args, 0, span)?;
                 self.lock(&m, wait)
             }
@@ -82,7 +85,7 @@ impl<'a> Lower<'a> {
                 self.store(&attribute.expr, 0, kind.expr, INT);
                 Expr::Const(0)
             }
-            Thread::SpinLock { wait } => {
+            Thread::SpinLock(wait) => {
                 let m = self.arg(args, 0, span)?;
                 self.lock(&Value { ty: Ty::ptr(Ty::int()), ..m }, wait)
             }
@@ -92,10 +95,10 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::Release(m.expr));
                 Expr::Const(0)
             }
-            Thread::ReadLock { wait } => self.read_write_lock(false, wait, args, span)?,
-            Thread::WriteLock { wait } => self.read_write_lock(true, wait, args, span)?,
+            Thread::ReadLock(wait) => self.read_write_lock(false, wait, args, span)?,
+            Thread::WriteLock(wait) => self.read_write_lock(true, wait, args, span)?,
             Thread::ReadWriteUnlock => self.read_write_unlock(args, span)?,
-            Thread::ConditionWait { timed } => self.condition_wait(timed, args, span)?,
+            Thread::ConditionWait(wait) => self.condition_wait(wait, args, span)?,
             Thread::ConditionInit | Thread::ConditionSignal | Thread::ConditionBroadcast => {
                 self.condition_function(function, args, span)?
             }
@@ -107,10 +110,9 @@ impl<'a> Lower<'a> {
             }
             Thread::SemaphoreInit
             | Thread::SemaphorePost
-            | Thread::SemaphoreWait { .. }
+            | Thread::SemaphoreWait(_)
             | Thread::SemaphoreValue => self.semaphore(function, args, span)?,
             Thread::Nothing { unless: Some(i) } if !self.is_null(args, i) => return Ok(None),
-            Thread::Writes => return Ok(None),
             Thread::Nothing { .. } => {
                 self.all(args)?;
                 Expr::Const(0)
@@ -136,7 +138,8 @@ impl<'a> Lower<'a> {
         Ok(Expr::Const(0))
     }
 
-    fn join(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
+    /// Waits for the end of a thread, whose result has this type.
+    fn join(&mut self, at: Int, args: Args<'a>, span: Span) -> Result<Expr> {
         let t = self.arg(args, 0, span)?;
         let to = self.arg(args, 1, span)?;
         self.program.numbered = true;
@@ -146,7 +149,7 @@ impl<'a> Lower<'a> {
             let (store, end) = (self.label(), self.label());
             self.emit(Instr::Branch(to.expr.clone(), store, end));
             self.place_label(store);
-            self.emit(Instr::Store(to.expr, Expr::Reg(r), PTR));
+            self.emit(Instr::Store(to.expr, Expr::cast(Expr::Reg(r), at), at));
             self.place_label(end);
         }
         Ok(Expr::Const(0))
@@ -180,26 +183,15 @@ impl<'a> Lower<'a> {
         Ok(Expr::Const(0))
     }
 
-    pub(super) fn create(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
-        let handle = self.arg(args, 0, span)?;
-        self.arg(args, 1, span)?;
-        let function = self.arg(args, 2, span)?;
-        let argument = self.arg(args, 3, span)?;
+    /// Starts a thread: which arguments are where its number goes, its function, and what it gets.
+    fn create(&mut self, [to, function, argument]: [usize; 3], args: Args<'a>, span: Span) -> Result<Expr> {
+        let handle = self.arg(args, to, span)?;
+        (to + 1..function).try_for_each(|i| self.arg(args, i, span).map(|_| ()))?;
+        let function = self.arg(args, function, span)?;
+        let argument = self.arg(args, argument, span)?;
         let number = self.register(PTR, None);
         let arguments = [argument];
-        match function.expr {
-            Expr::Const(a) => match self.program.name_of(a) {
-                Some(name) if throng_goto::program::object_of(a) >= throng_goto::program::FUNCTION => {
-                    self.spawn(&name, &arguments, number, span)?
-                }
-                _ => return wrong(span, "this is not a function"),
-            },
-            ref f => {
-                let mut names = self.candidates(1);
-                names.extend(self.candidates(0));
-                self.spawn_pointer(f, names, &arguments, number, span)?;
-            }
-        }
+        self.spawn_value(&function, &arguments, number, span)?;
         match handle.expr {
             Expr::Const(0) => {}
             a => {
@@ -212,6 +204,25 @@ impl<'a> Lower<'a> {
         }
         self.assume("threads can be created");
         Ok(Expr::Const(0))
+    }
+
+    /// Starts a thread in the function that a value is the address of.
+    pub(super) fn spawn_value(
+        &mut self,
+        function: &Value,
+        arguments: &[Value],
+        number: u32,
+        span: Span,
+    ) -> Result<()> {
+        let Expr::Const(a) = function.expr else {
+            let mut names = self.candidates(arguments.len());
+            names.extend((0..arguments.len()).rev().flat_map(|n| self.candidates(n)));
+            return self.spawn_pointer(&function.expr, names, arguments, number, span);
+        };
+        match self.program.name_of(a).filter(|_| object_of(a) >= FUNCTION) {
+            Some(name) => self.spawn(&name, arguments, number, span),
+            None => wrong(span, "this is not a function"),
+        }
     }
 
     /// Returns the handle of the thread with a number: 0 is none.

@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use throng_lang::source::{Diagnostic, Source};
 use throng_goto::question::Question;
 
 use crate::flags::Flags;
+use crate::library::Library;
 
 /// How to read C.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct Options {
     pub flags: Flags,
     /// Further source files of the same program.
     pub more: Vec<SourceFile>,
+    /// What is known about functions without a body.
+    pub library: Arc<Library>,
     /// What is asked, and how threads start.
     pub question: Question,
     /// How long the preprocessor may take for a file.
@@ -30,6 +34,7 @@ impl Default for Options {
         Options {
             flags: Flags::default(),
             more: Vec::new(),
+            library: Arc::default(),
             question: Question::default(),
             timeout: Duration::from_secs(20),
         }

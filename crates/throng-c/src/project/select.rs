@@ -1,5 +1,8 @@
 //! Which files of a build are one program.
 
+use std::sync::Arc;
+
+use crate::library::Library;
 use std::path::{Path, PathBuf};
 
 use throng_lang::source::Diagnostic;
@@ -19,6 +22,8 @@ pub struct Selection {
     pub entries: Vec<String>,
     /// Added to the flags of each file.
     pub flags: Flags,
+    /// What is known about functions without a body.
+    pub library: Arc<Library>,
 }
 
 /// A file behind the preprocessor.

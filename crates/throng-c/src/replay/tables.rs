@@ -155,6 +155,12 @@ impl Tables {
                     *self.passed.entry((i, gate)).or_default() += 1;
                 }
             }
+            Event::Opened(at, r)
+                if program.templates[at.template as usize].copies.contains(&(at.pc as usize)) =>
+            {
+                // It is written to memory, and chosen where that is read.
+                self.held.set(i, *r, None);
+            }
             Event::Opened(at, r) => {
                 let site = Some(site(program, sites, *at));
                 self.held.set(i, *r, Some(self.opened.len()));

@@ -6,6 +6,7 @@ mod compiled;
 mod corpus;
 mod functions;
 mod generated;
+mod library;
 mod mutants;
 mod programs;
 mod search;

@@ -19,6 +19,7 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     memory_safety: "--memory-safety",
     assertions: "--assertions",
     property: "--property",
+    library: "--library",
     entry: "--entry",
     no_spurious: "--no-spurious",
     whole_statements: "--whole-statements",

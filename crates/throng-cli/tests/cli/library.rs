@@ -133,16 +133,16 @@ fn nothing_is_proved_through_what_is_not_defined() {
             "atexit",
         ),
         (
-            "sort.c",
-            "int n;\nstatic int by(const void *a, const void *b) { return ++n; }\nint main(void) { int a[2] = {2, 1}; qsort(a, 2, sizeof *a, by); assert(n == 0); return 0; }",
+            "caught.c",
+            "#include <signal.h>\nint n;\nstatic void by(int s) { n = s; }\nint main(void) { signal(SIGINT, by); assert(n == 0); return 0; }",
             &[],
-            "qsort",
+            "signal",
         ),
         (
-            "zone.c",
-            "#include <sys/time.h>\nint main(void) { struct timezone z = {0, 0}; gettimeofday(0, &z); assert(z.tz_dsttime == 0); return 0; }",
+            "sizes.c",
+            "#include <sys/ioctl.h>\nint main(void) { int n = 0; ioctl(0, FIONREAD, &n); assert(n == 0); return 0; }",
             &[],
-            "gettimeofday",
+            "ioctl",
         ),
         // Abstraction.
         (
@@ -216,7 +216,12 @@ fn values_that_are_not_known_make_no_run() {
     );
     // What is written through a pointer is any value; a proof covers it.
     let timed = "int main(void) { time_t t = 0; time(&t); assert(t == 0); return 0; }";
-    answers(&check(&scratch, "timed.c", timed, &[]), "UNKNOWN", 1, &["depends on the result of `time`"]);
+    answers(
+        &check(&scratch, "timed.c", timed, &[]),
+        "UNKNOWN",
+        1,
+        &["what a function of the library wrote, is read"],
+    );
     let stamped = "int v; pthread_mutex_t m;\nvoid *f(void *p) { struct timespec s; clock_gettime(CLOCK_REALTIME, &s); nanosleep(&s, 0);\n\
                    pthread_mutex_lock(&m); v++; pthread_mutex_unlock(&m); return 0; }\n\
                    int main(void) { pthread_t t; while (1) pthread_create(&t, 0, f, 0); }";
@@ -324,4 +329,115 @@ fn fences_and_locks_of_the_compiler_have_orders() {
     fs::write(&file, text.replace("{ pthread_mutex_lock(&m);", "{ g(); pthread_mutex_lock(&m);")).unwrap();
     let checked = throng().arg("certify").arg(&file).args([path, "--deadlock"]).output().unwrap();
     assert_eq!(checked.status.code(), Some(10), "{}", out(&checked));
+}
+
+/// Rows of users make functions known, in all commands; mistakes have a place.
+#[test]
+fn users_describe_functions() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-own-rows");
+    let text = "int log_event(const char *, int); void my_lock(pthread_mutex_t *); char text[4]; pthread_mutex_t m; int v;\n\
+                void *f(void *p) { my_lock(&m); v++; pthread_mutex_unlock(&m); return 0; }\n\
+                int main(void) { pthread_t t; while (1) { pthread_create(&t, 0, f, 0); log_event(text, 1); } }";
+    let unknown = check(&scratch, "own.c", text, &["--race"]);
+    let row = "[log_event] # int log_event(char *, int)";
+    answers(&unknown, "UNKNOWN", 1, &["not defined", "--library", row, "arguments = [\"text\", \"value\"]"]);
+    let rows = "[log_event]\narguments = [\"text\", \"value\"]\n\n[my_lock]\nlike = \"pthread_mutex_lock\"\n";
+    let file = scratch.file_argument("own.toml", rows);
+    let certificate = scratch.0.join("own.cert");
+    let path = certificate.to_str().unwrap();
+    let known = check(&scratch, "own.c", text, &["--race", "--library", &file, "--certificate", path]);
+    answers(&known, "SAFE", 0, &["for any number of threads"]);
+    let certify = |options: &[&str]| {
+        let program = scratch.0.join("own.c");
+        throng().arg("certify").arg(&program).args([path, "--race"]).args(options).output().unwrap()
+    };
+    answers(&certify(&["--library", &file]), "VALID", 0, &[]);
+    assert_ne!(certify(&[]).status.code(), Some(0));
+    // What a row says is read can race.
+    let racy = text.replace("v++;", "v++; text[0] = 'x';");
+    answers(&check(&scratch, "racy.c", &racy, &["--race", "--library", &file]), "UNSAFE", 10, &["race"]);
+    for (rows, place) in [
+        ("[log_event]\narguments = [\"eats\"]\n", ":2:"),
+        ("[log_event]\n\n[strlen]\nreturns = \"0..\"\n", ":3:2"),
+        ("[f]\nreturns = \"0\"\n", ":1:2"),
+    ] {
+        let file = scratch.file_argument("wrong.toml", rows);
+        let ran = check(&scratch, "own.c", text, &["--library", &file]);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.code() == Some(2) && said.contains("E812") && said.contains(place), "{said}");
+    }
+}
+
+/// What rows say is accessed can race, and what they do not say is not.
+#[test]
+fn rows_access_what_they_say() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-rows");
+    let head = "#include <fcntl.h>\n#include <sys/stat.h>\n#include <unistd.h>\n";
+    for (name, call, races) in [
+        ("open", "open(text, 0)", true),
+        ("write", "write(1, text, 2)", true),
+        ("write-none", "write(1, text, 0)", false),
+        ("read", "read(0, text, 2)", true),
+        ("fgets", "fgets(text, 4, stdin)", true),
+        ("strdup", "strdup(text)", true),
+        ("strncpy", "strncpy(copy, text, 3)", true),
+        ("strncpy-none", "strncpy(copy, text, 0)", false),
+        ("stat", "struct stat s; stat(text, &s)", true),
+        ("close", "close(number)", true),
+        ("isatty", "isatty(1)", false),
+        ("setenv", "setenv(\"A\", text, 1)", true),
+    ] {
+        let text = format!(
+            "{head}char text[8] = \"12\", copy[8]; int number;\n\
+             void *f(void *p) {{ text[0] = '3'; number = 1; return 0; }}\n\
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, f, 0); {call}; pthread_join(t, 0); return 0; }}"
+        );
+        let ran = check(&scratch, &format!("{name}.c"), &text, &["--race"]);
+        let (word, status) = if races { ("UNSAFE", 10) } else { ("SAFE", 0) };
+        answers(&ran, word, status, &[]);
+    }
+}
+
+#[test]
+fn threads_of_c11_are_threads() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-threads-h");
+    let text = "#include <threads.h>\nmtx_t m; cnd_t c; once_flag once = ONCE_FLAG_INIT; int v, ready, begun;\n\
+                static void begin(void) { begun++; }\n\
+                static int f(void *p) { call_once(&once, begin); mtx_lock(&m); v++; ready = 1; cnd_signal(&c); mtx_unlock(&m); return 7; }\n\
+                int main(void) { thrd_t a, b; int r; mtx_init(&m, mtx_plain); cnd_init(&c); thrd_create(&a, f, 0); thrd_create(&b, f, 0);\n\
+                mtx_lock(&m); while (!ready) cnd_wait(&c, &m); mtx_unlock(&m); thrd_join(a, &r); thrd_join(b, 0);\n\
+                assert(v == 2 && r == 7 && begun == 1); return 0; }";
+    answers(&check(&scratch, "plain.c", text, &[]), "SAFE", 0, &[]);
+    answers(&check(&scratch, "raced.c", text, &["--race"]), "SAFE", 0, &[]);
+    let wrong = text.replace("mtx_lock(&m); v++;", "v++; mtx_lock(&m);");
+    answers(&check(&scratch, "wrong.c", &wrong, &["--race"]), "UNSAFE", 10, &["race"]);
+    let twice = "#include <threads.h>\nmtx_t m;\nint main(void) { mtx_init(&m, KIND); mtx_lock(&m); mtx_lock(&m); return 0; }";
+    let recursive = twice.replace("KIND", "mtx_plain | mtx_recursive");
+    answers(
+        &check(&scratch, "twice.c", &twice.replace("KIND", "mtx_plain"), &["--deadlock"]),
+        "UNSAFE",
+        10,
+        &[],
+    );
+    answers(&check(&scratch, "again.c", &recursive, &["--deadlock"]), "SAFE", 0, &[]);
+    // A wait that takes too long ends.
+    let late = twice.replace("KIND", "mtx_timed").replace(
+        "mtx_lock(&m); return 0;",
+        "struct timespec t = {0, 0}; assert(mtx_timedlock(&m, &t) == thrd_timedout); return 0;",
+    );
+    answers(&check(&scratch, "late.c", &late, &[]), "SAFE", 0, &[]);
+    let replay = scratch.0.join("replay.c");
+    let failing = text.replace("r == 7", "r == 8");
+    let ran = check(&scratch, "failing.c", &failing, &["--replay", replay.to_str().unwrap(), "--replay-run"]);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(said.contains("SIGABRT"), "{}{said}", out(&ran));
 }

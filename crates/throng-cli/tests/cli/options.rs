@@ -28,6 +28,7 @@ const REFUSED: &[(&[&str], &[&str])] = &[
     (&["--whole-statements"], &[PROGRAM, SYSTEM]),
     (&["--memory-model", "sc"], &[PROGRAM, SYSTEM]),
     (&["--ilp32"], &[PROGRAM, SYSTEM]),
+    (&["--library", "no-such-file.toml"], &[PROGRAM, SYSTEM]),
     (&["--lp64"], &[PROGRAM, SYSTEM]),
     (&["--property", "no-such-file.prp"], &[PROGRAM, SYSTEM]),
     (&["--replay", "no-such-folder/x.c"], &[PROGRAM, SYSTEM]),

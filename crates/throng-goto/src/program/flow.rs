@@ -30,10 +30,22 @@ pub(crate) fn local_key(template: usize, local: usize) -> i64 {
 /// like such an address is left alone.
 #[derive(Clone, Debug, Default)]
 pub struct Holders {
-    registers: Vec<HashMap<i64, Vec<Reg>>>,
+    registers: Vec<Held>,
     memory: Objects,
+    results: Objects,
     /// Whether memory may hold any address.
     pub any: bool,
+}
+
+/// Where addresses are in the registers of a template.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    /// By object, the registers that may hold an address in it.
+    by_object: HashMap<i64, Vec<Reg>>,
+    /// Those that may hold whatever memory holds.
+    loaded: Vec<Reg>,
+    /// Those that may hold the result of any thread.
+    joined: Vec<Reg>,
 }
 
 impl Holders {
@@ -42,10 +54,14 @@ impl Holders {
         if object > p.objects.len() as i64 && object < FUNCTION { HEAP } else { object }
     }
 
-    /// The registers of a template that may hold an address in an object.
-    pub fn registers(&self, p: &Program, template: usize, object: i64) -> &[Reg] {
-        let found = self.registers.get(template).and_then(|t| t.get(&Self::key(p, object)));
-        found.map_or(&[], |list| list)
+    /// The registers of a template that may hold an address in an object; some several times.
+    pub fn registers(&self, p: &Program, template: usize, object: i64) -> impl Iterator<Item = Reg> {
+        let key = Self::key(p, object);
+        self.registers.get(template).into_iter().flat_map(move |held| {
+            let loaded = held.loaded.iter().filter(move |_| self.memory.contains(&key));
+            let joined = held.joined.iter().filter(move |_| self.results.contains(&key));
+            held.by_object.get(&key).into_iter().flatten().chain(loaded).chain(joined).copied()
+        })
     }
 
     /// Returns whether memory may hold an address in an object.
@@ -84,7 +100,8 @@ impl Flow {
             starts,
         };
         for o in &p.objects {
-            for bytes in o.init.windows(8) {
+            // Addresses have a first byte that is not 0.
+            for bytes in o.init.windows(8).filter(|bytes| bytes[7] & 255 != 0) {
                 let v = bytes.iter().rev().fold(0i64, |v, &b| v << 8 | i64::from(b & 255));
                 flow.memory.extend(named(p, v));
             }
@@ -236,18 +253,45 @@ impl Flow {
         }
     }
 
+    /// Returns all that memory may hold, or that threads may end with.
+    fn all_of(&self, p: &Program, name: i64) -> Spelled {
+        let mut objects = Objects::from([name]);
+        self.spell_out(&mut objects);
+        let end = objects.iter().any(|&o| ends(p, o));
+        Spelled { name, objects, end }
+    }
+
     /// Returns whether a use of addresses is defined, whatever the values are.
-    fn is_defined(&self, p: &Program, template: usize, using: &PointerUse) -> bool {
-        let mut all = Objects::new();
-        using.operands(&mut |e| all.extend(self.objects(p, template, e)));
+    fn is_defined(&self, p: &Program, template: usize, using: &PointerUse, all: &[Spelled; 2]) -> bool {
+        if matches!(using, PointerUse::Moved(..)) {
+            return false;
+        }
+        let mut found = Objects::new();
+        using.operands(&mut |e| found.extend(self.sources(p, template, e)));
+        // Sets that many values have are not copied for each.
+        let among: Vec<&Spelled> = all.iter().filter(|set| found.remove(&set.name)).collect();
         match using {
             PointerUse::Moved(..) => false,
-            PointerUse::Ordered(..) => all.len() <= 1 && !all.iter().any(|&o| is_several(o)),
-            PointerUse::Compared(..) => !all.iter().any(|o| ends(p, *o)),
-            PointerUse::Number(_) => all.is_empty(),
+            PointerUse::Ordered(..) if among.iter().any(|set| set.objects.len() > 1) => false,
+            PointerUse::Ordered(..) => {
+                among.iter().for_each(|set| found.extend(&set.objects));
+                found.len() <= 1 && !found.iter().any(|&o| is_several(o))
+            }
+            PointerUse::Compared(..) => {
+                !among.iter().any(|set| set.end) && !found.iter().any(|&o| ends(p, o))
+            }
+            PointerUse::Number(_) => found.is_empty() && among.iter().all(|set| set.objects.is_empty()),
             PointerUse::Bytes => self.memory.is_empty(),
         }
     }
+}
+
+/// What [`MEMORY`] or [`RESULTS`] stands for.
+struct Spelled {
+    name: i64,
+    objects: Objects,
+    /// Whether some of the objects may cease to exist while their threads go on.
+    end: bool,
 }
 
 /// The object that a constant is an address in.
@@ -286,11 +330,12 @@ pub(super) fn addresses(p: &mut Program) {
         object.leaves = flow.published.contains(&(o as i64 + 1));
     }
     places(p, &flow);
-    p.holders = holders(p, &flow);
+    let all = [flow.all_of(p, MEMORY), flow.all_of(p, RESULTS)];
+    p.holders = holders(p, &flow, &all);
     for k in 0..p.templates.len() {
         for pc in 0..p.templates[k].code.len() {
             if let Instr::Pointer(using) = &p.templates[k].code[pc]
-                && flow.is_defined(p, k, using)
+                && flow.is_defined(p, k, using, &all)
             {
                 p.templates[k].code[pc] = Instr::Jump(pc + 1);
             }
@@ -316,27 +361,33 @@ fn places(p: &mut Program, flow: &Flow) {
     }
 }
 
-fn holders(p: &Program, flow: &Flow) -> Holders {
+fn holders(p: &Program, flow: &Flow, [memory, results]: &[Spelled; 2]) -> Holders {
     // Local variables in shared memory are allocated objects.
     let name = |o: i64| match local_of(p, o) {
         Some(place) if place.is_shared() => HEAP,
         _ => o,
     };
-    let mut memory = flow.memory.clone();
-    flow.spell_out(&mut memory);
-    let registers = (0..p.templates.len()).map(|k| {
-        let mut holders: HashMap<i64, BTreeSet<Reg>> = HashMap::new();
-        for r in 0..p.templates[k].registers.len() as Reg {
-            let objects = flow.objects(p, k, &Expr::Reg(r));
-            let gone = objects.into_iter().filter(|&o| ends(p, o));
-            gone.for_each(|o| _ = holders.entry(name(o)).or_default().insert(r));
+    let registers = flow.registers.iter().map(|registers| {
+        let mut held = Held::default();
+        for (r, objects) in (0..).zip(registers) {
+            for &o in objects {
+                match o {
+                    MEMORY => held.loaded.push(r),
+                    RESULTS => held.joined.push(r),
+                    o if ends(p, o) => held.by_object.entry(name(o)).or_default().push(r),
+                    _ => {}
+                }
+            }
         }
-        holders.into_iter().map(|(o, set)| (o, set.into_iter().collect())).collect()
+        held
     });
-    let registers = registers.collect();
-    let any = !memory.is_empty();
-    let memory = memory.into_iter().filter(|&o| ends(p, o)).map(name).collect();
-    Holders { registers, memory, any }
+    let end = |set: &Spelled| set.objects.iter().copied().filter(|&o| ends(p, o)).map(name).collect();
+    Holders {
+        registers: registers.collect(),
+        any: !memory.objects.is_empty(),
+        memory: end(memory),
+        results: end(results),
+    }
 }
 
 /// Returns the place of a local variable, by its name in the analysis.

@@ -118,6 +118,18 @@ impl Stepper<'_> {
         })
     }
 
+    /// Returns the alignment of a private variable.
+    pub(super) fn private_alignment(&self, run: &Run, v: i64) -> u32 {
+        let object = object_of(v);
+        let fixed = usize::try_from(object - PRIVATE).ok().and_then(|n| self.program.locals.get(n));
+        match fixed {
+            Some(local) => local.align,
+            None => self.own_variable(run, object).map_or(1, |(of, _)| {
+                self.program.templates[of.template as usize].locals[of.local as usize].align
+            }),
+        }
+    }
+
     /// Returns the place of an object in private memory.
     pub(super) fn private_place(&self, run: &Run, object: i64) -> Option<Range<usize>> {
         match self.program.locals.get(usize::try_from(object - PRIVATE).ok()?) {
@@ -190,7 +202,7 @@ impl Stepper<'_> {
         run.bases = run.bases.after(self.program, run.template as u32);
         run.frames.push(frame);
         (run.template, run.pc, run.registers) = (function, 0, registers);
-        run.events.push(Event::Called(open));
+        run.record(Event::Called(open));
         self.enter_function(run);
         Ok(())
     }
@@ -267,9 +279,9 @@ impl Stepper<'_> {
         let gone = self.leave_function(run);
         let value = value.map(|v| if gone.contains(&object_of(v)) { address(DANGLING, 0) } else { v });
         self.resume(run, result, value);
-        run.events.push(Event::Returned(open));
+        run.record(Event::Returned(open));
         if let (Some(to), None) = (result, e) {
-            run.events.push(Event::Opened(at, to));
+            run.record(Event::Opened(at, to));
         }
         Ok(())
     }

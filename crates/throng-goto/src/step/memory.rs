@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Bytes, DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop};
+use super::{Bytes, DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop, Way};
 use crate::floating;
 use crate::program::{
     DANGLING, FUNCTION, Int, PRIVATE, PointerUse, Reg, Violation, address, is_private, object_of, offset_of,
@@ -202,7 +202,7 @@ impl Stepper<'_> {
             let object = (self.program.objects.len() + 1 + slot) as i64;
             next.registers[r as usize] = Some(address(object, 0));
             next.pc += 1;
-            self.work.push(next);
+            self.work.push(Way::Run(Box::new(next)));
         }
         false
     }
@@ -279,7 +279,7 @@ impl Stepper<'_> {
         let gone = |v: i64| object_of(v) == object;
         let nowhere = address(DANGLING, 0);
         let (holders, known_as) = (&self.program.holders, self.known_as(run, object));
-        for &r in holders.registers(self.program, run.template, known_as) {
+        for r in holders.registers(self.program, run.template, known_as) {
             if let Some(v) = run.registers[r as usize].as_mut().filter(|v| gone(**v)) {
                 *v = nowhere;
             }
@@ -351,9 +351,8 @@ impl Stepper<'_> {
                 let why = "a pointer to an object that no longer exists is compared";
                 return Err(Stop::Undefined(why.into()));
             }
-            PointerUse::Number(_) if objects[0] != 0 => {
-                self.missing_at(run, "an address is used as a number, and only one value of it was tried");
-            }
+            // What is computed from it tells whether it matters which number it is.
+            PointerUse::Number(_) => {}
             _ => {}
         }
         Ok(())
@@ -363,6 +362,8 @@ impl Stepper<'_> {
 /// Why a local variable whose place is used again is not certain to be all that there is to it.
 pub(super) const STALE: &str = "another thread may still have a pointer to an earlier local variable";
 
+/// Why an address that becomes a number is not all that there is to it.
+pub(super) const NUMBER: &str = "an address is used as a number, and only one value of it was tried";
 /// An object among the bytes of others.
 pub(super) struct Part<'r> {
     of: &'r Bytes,

@@ -131,8 +131,9 @@ pub(super) fn searching<'a>(job: &Job<'a>, posed: &Posed, problem: Problem) -> J
 /// and where they are not; and of the hunt with few interruptions.
 const BUDGETS: (usize, usize, usize) = (60_000, 10_000, 150_000);
 
-/// Bytes of shared memory that the configurations of a hunt may keep.
-const ROOM: usize = 100 << 20;
+/// Bytes of shared memory that the configurations of a hunt may keep, and how many one of them
+/// takes at most: it shares the rest with others.
+const ROOM: (usize, usize) = (100 << 20, 2048);
 
 /// Returns the short hunt before other engines.
 pub(super) fn hunt(program: &Program, bound: Bound) -> Hunt {
@@ -141,7 +142,7 @@ pub(super) fn hunt(program: &Program, bound: Bound) -> Hunt {
         Some(n) => vec![n],
         None => vec![3, 5, 60],
     };
-    let room = ROOM / (2 * program.shared_size()).max(1);
+    let room = ROOM.0 / (2 * program.shared_size()).clamp(1, ROOM.1);
     let in_order = if loops { BUDGETS.0 } else { BUDGETS.1 };
     let budget = (in_order.min(room), BUDGETS.2.min(room));
     Hunt { bound: bound.threads().unwrap_or(u32::MAX), budget, threads }

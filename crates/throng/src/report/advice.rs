@@ -3,6 +3,7 @@
 use super::plural;
 use crate::outcome::Outcome;
 use throng_lang::vocabulary::Vocabulary;
+use throng_model::assumption::Assumption;
 use throng_model::problem::{Bound, Target};
 use throng_model::verdict::Unknown;
 
@@ -13,7 +14,21 @@ pub fn established(report: &Outcome, why: &Unknown) -> Option<String> {
     Some(format!("no violation with up to {}", plural(k.into(), report.unit())))
 }
 
-/// Returns what to try next, the most promising first.
+/// Returns how to say what functions do that are neither defined nor known.
+fn undefined(report: &Outcome) -> Vec<String> {
+    const MOST: usize = 3;
+    let option = report.subject.vocabulary.library;
+    let tip = |a: &Assumption| match a {
+        Assumption::Undefined { name, row } => {
+            Some(format!("if `{name}` does no more than this, say so in a file for {option}:\n{row}"))
+        }
+        _ => None,
+    };
+    report.assumptions.iter().filter_map(tip).take(MOST).collect()
+}
+
+/// Returns what to try next, the most promising first. The first line of each is for people, and
+/// what follows is to be copied.
 pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let any = report.problem.bound == Bound::Any;
     let known = report.shown().statistics.complete_up_to.unwrap_or(0);
@@ -25,7 +40,8 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
         && !report.problem.targets.iter().any(Target::is_about_all_threads);
     let or_backward = if covers { format!(", or {backward}") } else { String::new() };
     match why {
-        Unknown::LeftOut(_) | Unknown::Unsure(_) => return tips,
+        Unknown::LeftOut(_) => return tips,
+        Unknown::Unsure(_) => return undefined(report),
         Unknown::Time(limit) => {
             tips.push(format!(
                 "more time: {} {}",

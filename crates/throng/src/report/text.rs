@@ -1,6 +1,7 @@
 //! The report as text for a terminal: the verdict first, then the question, then the run step by
 //! step.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -251,7 +252,9 @@ fn undecided(report: &Outcome, options: Options) -> String {
     let known = advice::established(report, why).unwrap_or_else(|| "nothing was established".into());
     out.push_str(&row("known", &known, options));
     for (i, tip) in advice::next(report, why).iter().enumerate() {
-        out.push_str(&row(if i == 0 { "next" } else { "" }, tip, options));
+        let mut lines = tip.lines();
+        out.push_str(&row(if i == 0 { "next" } else { "" }, lines.next().unwrap_or_default(), options));
+        lines.for_each(|line| _ = writeln!(out, "             {line}"));
     }
     out
 }

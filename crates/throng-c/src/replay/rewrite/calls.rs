@@ -3,7 +3,9 @@
 use crate::syntax::ast::*;
 
 use super::Rewriter;
-use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, is_atomic_function, special};
+use crate::library::prelude::{defines, is_pure};
+use crate::library::row::Returns;
+use crate::library::special::{Allocate, Bytes, Meaning, Scan, Thread, Wait, is_atomic_function};
 
 /// Returns the argument at a position, as text.
 fn arg(args: &[String], n: usize) -> &str {
@@ -42,7 +44,8 @@ impl Rewriter<'_> {
         let defined = self.defined.get(name);
         let list = args.join(", ");
         let error = self.question.error_function.as_deref();
-        let meaning = match special(name, defined.is_some()) {
+        let library = self.library.clone();
+        let meaning = match library.meaning(name, defined.is_some()) {
             _ if error == Some(name) => Some(Meaning::Error),
             Some(Meaning::Error) if error.is_some() => None,
             Some(Meaning::FailedAssertion(_)) if error.is_some() => Some(Meaning::Halt),
@@ -50,7 +53,12 @@ impl Rewriter<'_> {
         };
         match meaning {
             None if defined.is_some() => self.defined_call(name, &list),
-            None | Some(Meaning::Input | Meaning::Refused) => self.input(name, args, e, site),
+            None => self.library_call(name, args, e, site),
+            Some(Meaning::Input | Meaning::Refused) => self.input(name, args, e, site),
+            Some(Meaning::Errno) => {
+                self.errno = true;
+                format!("{name}()")
+            }
             Some(Meaning::Error) => format!("__throng_failed_assertion(\"{name} is called\")"),
             Some(Meaning::FailedAssertion(n)) => {
                 let text = args.get(n).filter(|text| text.starts_with('"'));
@@ -69,14 +77,28 @@ impl Rewriter<'_> {
             }
             Some(Meaning::Allocate(_)) => format!("__throng_malloc({site}, {})", arg(args, 0)),
             Some(Meaning::Free) => format!("__throng_give_back({site}, {})", arg(args, 0)),
-            Some(Meaning::Unreachable | Meaning::Expect | Meaning::IsConstant | Meaning::Variadic(_)) => {
-                format!("{name}({list})")
+            Some(
+                Meaning::Unreachable
+                | Meaning::Expect
+                | Meaning::IsConstant
+                | Meaning::Variadic(_)
+                | Meaning::Count(_)
+                | Meaning::SwapBytes(_)
+                | Meaning::Compiler(_),
+            ) => format!("{name}({list})"),
+            Some(Meaning::Overflows(_)) => {
+                let names = [self.name(), self.name(), self.name()];
+                let declared = |(n, v): (&String, &String)| format!("__auto_type {n} = ({v}); ");
+                let declared: String = names.iter().zip(args).map(declared).collect();
+                format!("({{ {declared}__throng_maybe({site}, 1); {name}({}); }})", names.join(", "))
             }
             Some(Meaning::Number(_)) => format!("{name}({list})"),
             Some(Meaning::Hint) => "((void)0)".into(),
-            Some(Meaning::Bytes(function)) => bytes(function, name, args, site),
+            Some(Meaning::Bytes(function)) => bytes(function, library.plain(name), args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
-            Some(Meaning::Atomic | Meaning::StandardAtomic) => self.atomic(name, &list, e, site),
+            Some(Meaning::Atomic | Meaning::StandardAtomic) => {
+                self.atomic(library.plain(name), &list, e, site)
+            }
             Some(Meaning::Scan(source)) => self.scan(source, args, site),
         }
     }
@@ -102,6 +124,40 @@ impl Rewriter<'_> {
         }
         let r = self.name();
         format!("({{ {enter} __auto_type {r} = {call}; {leave} {r}; }})")
+    }
+
+    /// Calls a function that the library knows by its row, or by its code in C.
+    fn library_call(&mut self, name: &str, args: &[String], e: &Node<Expression>, site: usize) -> String {
+        let library = self.library.clone();
+        let plain = library.plain(name);
+        let short = plain.strip_prefix("__builtin_").unwrap_or(plain);
+        if is_pure(short) {
+            return format!("({{ __throng_call({site}); {short}({}); }})", args.join(", "));
+        }
+        let Some(function) = library.known(name).filter(|_| !defines(plain)) else {
+            if defines(plain) {
+                self.refused.get_or_insert(name.to_string());
+            }
+            return self.input(name, args, e, site);
+        };
+        self.sets_errno |= function.errno;
+        match function.returns {
+            _ if !function.is_replayed() => {
+                self.refused.get_or_insert(name.to_string());
+                self.input(name, args, e, site)
+            }
+            Returns::Argument(n) => {
+                self.inputs.insert(site);
+                format!("({{ __throng_call({site}); {}; }})", arg(args, n))
+            }
+            // What is chosen is by how much the result is larger than the least one.
+            Returns::Between(..) => match function.returns.two() {
+                Some((least, true)) => format!("({} + ({least}))", self.input(name, args, e, site)),
+                Some((only, false)) => format!("({{ __throng_call({site}); {only}; }})"),
+                None => self.input(name, args, e, site),
+            },
+            _ => self.input(name, args, e, site),
+        }
     }
 
     /// Takes an input in place of a call of a function that is not defined.
@@ -150,19 +206,28 @@ impl Rewriter<'_> {
         // A mutex with room for it knows its owner and its kind, if any can be recursive.
         let known = |lock: &str| format!("__THRONG_KNOWS({lock})");
         match function {
-            Thread::Create => {
+            Thread::Create | Thread::PlainCreate => {
+                let first = if function == Thread::Create { 2 } else { 1 };
                 let null = matches!(lock.replace([' ', '(', ')'], "").as_str(), "0" | "void*0");
                 let size = if null { "0".into() } else { format!("sizeof *({lock})") };
                 format!(
                     "__throng_create({site}, (void *)({lock}), {size}, (void *)({}), (void *)({}))",
-                    arg(2),
-                    arg(3)
+                    arg(first),
+                    arg(first + 1)
+                )
+            }
+            Thread::PlainJoin => {
+                let (r, to) = (self.name(), self.name());
+                format!(
+                    "({{ void *{r}; int *{to} = ({}); __throng_join({site}, (unsigned long)({}), &{r}); if ({to}) *{to} = (int)(long){r}; 0; }})",
+                    arg(1),
+                    arg(0)
                 )
             }
             Thread::Join => {
                 format!("__throng_join({site}, (unsigned long)({}), (void **)({}))", arg(0), arg(1))
             }
-            Thread::Exit => format!("__throng_exit({site}, (void *)({}))", arg(0)),
+            Thread::Exit => format!("__throng_exit({site}, (void *)(long)({}))", arg(0)),
             Thread::KeyCreate => {
                 format!(
                     "__throng_key_create({site}, (void *)({lock}), sizeof *({lock}), (void *)({}))",
@@ -174,26 +239,36 @@ impl Rewriter<'_> {
             Thread::GetSpecific => format!("__throng_get_specific({lock})"),
             Thread::Own => "__throng_self()".into(),
             Thread::Equal => format!("(({}) == ({}))", arg(0), arg(1)),
-            Thread::MutexLock { wait } => {
-                format!("__throng_lock({site}, {lock}, {}, {})", u8::from(wait), known(lock))
+            Thread::MutexLock(wait) => {
+                busy(wait, format!("__throng_lock({site}, {lock}, {}, {})", waits(wait), known(lock)))
             }
             Thread::MutexUnlock => format!("__throng_unlock({site}, {lock}, {})", known(lock)),
-            Thread::SpinLock { wait } => format!("__throng_lock({site}, {lock}, {}, 0)", u8::from(wait)),
+            Thread::SpinLock(wait) => format!("__throng_lock({site}, {lock}, {}, 0)", waits(wait)),
             Thread::SpinUnlock => format!("__throng_unlock({site}, {lock}, 0)"),
             Thread::ReadWriteUnlock => format!("__throng_rw_unlock({site}, {lock})"),
             Thread::MutexInit => format!("__throng_init({site}, {lock}, {}, {})", arg(1), known(lock)),
+            Thread::PlainMutexInit => {
+                let kind = self.name();
+                format!(
+                    "({{ int {kind} = ({}) & 1; __throng_init({site}, {lock}, &{kind}, {}); }})",
+                    arg(1),
+                    known(lock)
+                )
+            }
             Thread::MutexType => format!("__throng_reset({site}, {lock}, {})", arg(1)),
             Thread::ConditionInit => format!("__throng_cond_init({site}, {lock}, sizeof *({lock}))"),
             Thread::MutexDestroy => format!("__throng_destroy({site}, {lock})"),
-            Thread::ReadLock { wait } => format!("__throng_read_lock({site}, {lock}, {})", u8::from(wait)),
-            Thread::WriteLock { wait } => format!("__throng_write_lock({site}, {lock}, {})", u8::from(wait)),
-            Thread::ConditionWait { timed } => {
+            Thread::ReadLock(wait) => {
+                busy(wait, format!("__throng_read_lock({site}, {lock}, {})", waits(wait)))
+            }
+            Thread::WriteLock(wait) => {
+                busy(wait, format!("__throng_write_lock({site}, {lock}, {})", waits(wait)))
+            }
+            Thread::ConditionWait(how) => {
                 let wait = format!("__throng_wait({site}, {lock}, {}, {steps}, {})", arg(1), known(arg(1)));
-                if !timed {
-                    return wait;
-                }
+                let Wait::Else(code) = how else { return wait };
                 self.inputs.insert(site);
-                format!("({wait}, (int)__throng_input({site}) * 110)")
+                format!("({wait}, (int)__throng_input({site}) * {code})")
             }
             Thread::ConditionSignal => format!("__throng_signal({site}, {lock}, 0)"),
             Thread::ConditionBroadcast => format!("__throng_signal({site}, {lock}, 1)"),
@@ -202,13 +277,26 @@ impl Rewriter<'_> {
             Thread::Once => format!("__throng_once({site}, {lock}, {})", arg(1)),
             Thread::SemaphoreInit => format!("__throng_reset({site}, {lock}, {})", arg(2)),
             Thread::SemaphorePost => format!("__throng_sem_post({site}, {lock})"),
-            Thread::SemaphoreWait { wait } => {
-                format!("__throng_sem_wait({site}, {lock}, {})", u8::from(wait))
+            Thread::SemaphoreWait(wait) => {
+                format!("__throng_sem_wait({site}, {lock}, {})", waits(wait))
             }
             Thread::SemaphoreValue => format!("__throng_sem_value({site}, {lock}, {})", arg(1)),
             Thread::MutexAttribute | Thread::LockInit => format!("__throng_reset({site}, {lock}, 0)"),
-            Thread::Nothing { .. } | Thread::Writes => format!("__throng_pass({site})"),
+            Thread::Nothing { .. } => format!("__throng_pass({site})"),
         }
+    }
+}
+
+/// Returns whether a function waits, as an argument.
+fn waits(wait: Wait) -> u8 {
+    u8::from(wait == Wait::Ever)
+}
+
+/// Returns a call with what it returns where a lock is not free, in place of `EBUSY`.
+fn busy(wait: Wait, call: String) -> String {
+    match wait {
+        Wait::Ever | Wait::Else(16) => call,
+        Wait::Else(code) => format!("({call} ? {code} : 0)"),
     }
 }
 
