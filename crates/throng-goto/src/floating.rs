@@ -361,6 +361,39 @@ mod tests {
     }
 
     #[test]
+    fn roots_are_rounded_once() {
+        let root = |v: f64| Conversion::Root(Width::Double).apply(double(v));
+        assert_eq!(root(2.0), Ok(0x3ff6_a09e_667f_3bcd));
+        assert_eq!(root(-0.0), Ok(double(-0.0)));
+        assert_eq!(Conversion::Root(Width::Single).apply(single(2.0)), Ok(0x3fb5_04f3));
+        assert!(root(-1.0).is_ok_and(is_open_nan));
+    }
+
+    #[test]
+    fn numbers_are_shown_and_not_their_bits() {
+        let (f, d) = (Width::Single.bits(), Width::Double.bits());
+        assert_eq!([f.show(single(0.1)), d.show(double(0.1)), d.show(double(-0.0))], ["0.1", "0.1", "-0.0"]);
+        assert_eq!([d.show(OPEN_NAN_64), d.show(double(f64::INFINITY))], ["nan", "inf"]);
+        assert_eq!(d.plain().show(double(1.0)), double(1.0).to_string());
+        assert_eq!(
+            [Width::of(f), Width::of(d), Width::of(d.plain())],
+            [Some(Width::Single), Some(Width::Double), None]
+        );
+    }
+
+    /// As where a function stands in place of a call, whose arguments are constants.
+    #[test]
+    fn operands_are_replaced() {
+        let one = |e: &Expr| matches!(e, Expr::Reg(_)).then_some(Expr::Const(double(1.0)));
+        let add = |a, b| Expr::Float(FloatOp::Add, Box::new(a), Box::new(b), Width::Double);
+        assert_eq!(add(Expr::Reg(0), Expr::Reg(1)).replaced(&one), Expr::Const(double(2.0)));
+        let int = Expr::Convert(Box::new(Expr::Reg(0)), Conversion::ToInt(Width::Double, INT));
+        assert_eq!(int.replaced(&one), Expr::Const(1));
+        let other = |e: &Expr| matches!(e, Expr::Reg(0)).then_some(Expr::Reg(7));
+        assert_eq!(add(Expr::Reg(0), Expr::Reg(1)).replaced(&other), add(Expr::Reg(7), Expr::Reg(1)));
+    }
+
+    #[test]
     fn constants_are_folded_unless_bits_would_be_made_up() {
         let (zero, one) = (Expr::Const(0), Expr::Const(double(1.0)));
         let divide = |a: &Expr, b: &Expr| Expr::float(FloatOp::Div, a.clone(), b.clone(), Width::Double);

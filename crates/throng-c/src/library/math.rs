@@ -134,7 +134,7 @@ pub(crate) fn math(name: &str) -> Option<(Math, Size)> {
     suffixed.or_else(|| row(GENERIC, short).map(|math| (math, None)))
 }
 
-/// Functions of numbers whose results are not computed.
+/// Other functions of numbers that compilers know without a declaration.
 const OPEN: &[&str] = &[
     "acos",
     "acosh",
@@ -185,7 +185,7 @@ const OPEN: &[&str] = &[
     "yn",
 ];
 
-/// Returns the size of the result of a function of numbers that is not computed.
+/// Returns the size of the result of such a function.
 pub(crate) fn open_result(name: &str) -> Option<u8> {
     let suffixed = |suffix, size| name.strip_suffix(suffix).filter(|n| OPEN.contains(n)).map(|_| size);
     let plain = OPEN.contains(&name).then_some(8);
