@@ -1,7 +1,7 @@
 //! From the syntax tree to the goto program: names, types, declarations. Each function that is
 //! reached becomes a template, and its calls stay calls ([`functions`]).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::library::Library;
 use crate::library::prelude::Prelude;
 use crate::library::special::{ERRNO, MUTEX_TYPE, OWNED_MUTEXES};
 use crate::preprocess::Prepared;
-use crate::types::{Func, Struct, Ty};
+use crate::types::{Bits, Func, Struct, Ty};
 use attributes::Said;
 use functions::Role;
 use throng_goto::program::{
@@ -23,15 +23,18 @@ use throng_goto::program::{
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
 
+mod alignment;
 pub(crate) mod arguments;
 mod assembly;
 mod atomics;
 mod attributes;
+mod bits;
 mod blocks;
 mod builtins;
 mod bytes;
 mod calls;
 mod cleanup;
+mod compiler;
 mod conditions;
 mod copies;
 mod counters;
@@ -49,6 +52,8 @@ mod library;
 mod linkage;
 mod literals;
 mod locks;
+mod nested;
+mod numbers;
 mod prelude;
 mod startup;
 mod statements;
@@ -96,6 +101,10 @@ fn wrong<T>(span: Span, message: impl Into<String>) -> Result<T> {
 /// function.
 const MOST_BYTES: u64 = 1 << 26;
 
+/// Functions that are called where others begin and return, if the compiler is told so: a program
+/// that defines them does not mean what it says without that.
+const INSTRUMENTS: [&str; 2] = ["__cyg_profile_func_enter", "__cyg_profile_func_exit"];
+
 /// What a name means.
 #[derive(Clone, Debug)]
 enum Symbol {
@@ -103,6 +112,8 @@ enum Symbol {
     Typedef(Ty, Option<u64>),
     Constant(i64, Int),
     Function(Rc<Func>),
+    /// A function inside a function, and what it is called in the program.
+    Nested(Rc<Func>, String),
     /// At a fixed address.
     Memory(i64, Ty),
     /// A variable in memory of the function, by its number in [`Template::locals`].
@@ -132,7 +143,18 @@ pub struct Value {
 enum Place {
     Register(Reg, Ty),
     Memory(Expr, Ty),
-    BitField(Ty),
+    /// A bit-field of the structure at an address, and its declared type.
+    Bits(Expr, Int, Rc<Bits>),
+}
+
+impl Place {
+    /// Returns its type.
+    fn ty(&self) -> Ty {
+        match self {
+            Place::Register(_, t) | Place::Memory(_, t) => t.clone(),
+            Place::Bits(_, of, bits) => bits::value_type(*of, bits),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -145,6 +167,8 @@ struct Definition<'a> {
     /// Names whose address is taken, and names that are used other than by subscript or member.
     addressed: Rc<HashSet<String>>,
     bare: Rc<HashSet<String>>,
+    /// What it needs to know of the functions that it is inside of.
+    environment: Option<Rc<nested::Environment>>,
 }
 
 /// A `switch` being written.
@@ -188,6 +212,8 @@ struct Current {
     outer: Vec<usize>,
     /// The parameter that has the address of the arguments behind the named ones.
     variable_arguments: Option<Reg>,
+    /// The parameters that have addresses of variables of functions around it.
+    captured: BTreeMap<nested::Captured, Reg>,
     /// Where `break` and `continue` lead, and how many blocks are open there.
     breaks: Vec<(usize, usize)>,
     continues: Vec<(usize, usize)>,
@@ -229,7 +255,13 @@ pub struct Lower<'a> {
     here: Span,
     statics: HashMap<(usize, usize), (i64, Ty)>,
     strings: HashMap<Vec<u8>, i64>,
+    /// Strings of larger characters, by their bytes and the size of a character.
+    wide_strings: HashMap<(Vec<u8>, u8), i64>,
     types: HashMap<(usize, usize), Ty>,
+    /// A function of [`INSTRUMENTS`] that the program defines, and where.
+    instruments: Option<(String, Span)>,
+    /// How variables and functions of a name are aligned: at least so, and so in place of their type.
+    alignments: HashMap<String, BTreeSet<(Option<u64>, Option<u64>)>>,
     /// Only types are asked for.
     dry: bool,
     /// For each function, its labels whose addresses are taken.
@@ -293,7 +325,10 @@ pub fn lower(
         here: Span::none(),
         statics: HashMap::new(),
         strings: HashMap::new(),
+        wide_strings: HashMap::new(),
         types: HashMap::new(),
+        instruments: None,
+        alignments: HashMap::new(),
         dry: false,
         label_addresses: HashMap::new(),
         in_prototype: false,
@@ -464,11 +499,22 @@ impl<'a> Lower<'a> {
         }
         self.declare_function(&name, &ty, f.node.declarator.span)?;
         self.function_attributes(&name, &said, f.node.declarator.span)?;
+        if said.aligned.is_some() {
+            self.note_alignment(&name, &Base::default(), said.aligned, false);
+        }
         let link = self.linked(&name);
         self.function_number(&link);
+        if INSTRUMENTS.contains(&name.as_str()) {
+            self.instruments.get_or_insert((name.clone(), f.node.declarator.span));
+        }
         let unit = self.linkage.unit;
+        let mut uses = uses;
+        let mut inner = nested::Inner::default();
+        visit::function(&mut inner, f);
+        uses.addressed.extend(inner.names);
         let (addressed, bare) = (Rc::new(uses.addressed), Rc::new(uses.bare));
-        let definition = Definition { node: f, ty, unit, weak: said.weak, addressed, bare };
+        let definition =
+            Definition { node: f, ty, unit, weak: said.weak, addressed, bare, environment: None };
         match self.definitions.get(&link) {
             // Another unit may have a definition that is not weak.
             Some(known) if known.unit != unit && said.weak => return Ok(()),
@@ -592,6 +638,9 @@ impl<'a> Lower<'a> {
         let attributes = base.attributes.iter().copied().chain(&declarator.node.attributes);
         let said = self.said(attributes, on)?;
         self.check_label(&name, declarator)?;
+        if on != On::Type {
+            self.note_alignment(&name, base, said.aligned, declarator.node.derived.is_empty());
+        }
         let mut ty = self.in_mode(ty, said.mode, span)?;
         match on {
             On::Type => return self.declare_type(name, ty, base, item, &said),
@@ -617,12 +666,14 @@ impl<'a> Lower<'a> {
         }
         if self.scopes.is_empty() || base.class == Some(StorageClassSpecifier::Extern) {
             self.check_weak(&name, base, item, &said)?;
-            self.linked_variable(base, &name, &ty, item)
+            self.linked_variable(base, &name, &ty, item)?;
         } else if base.class == Some(StorageClassSpecifier::Static) {
-            self.static_local(base, name, ty, item, declared)
+            self.static_local(base, name.clone(), ty, item, declared)?;
         } else {
-            self.local_variable(name, ty, item, said.cleanup)
+            self.local_variable(name.clone(), ty, item, said.cleanup)?;
         }
+        self.align_variable(&name);
+        Ok(())
     }
 
     fn declare_type(
@@ -688,7 +739,7 @@ impl<'a> Lower<'a> {
 
     /// A new private variable with a place in private memory.
     fn private(&mut self, name: &str, at: u64, size: u64) -> i64 {
-        let local = Private { name: name.to_string(), base: at as u32, size: size as u32 };
+        let local = Private { name: name.to_string(), base: at as u32, size: size as u32, align: 1 };
         self.program.locals.push(local);
         address(PRIVATE + self.program.locals.len() as i64 - 1, 0)
     }
@@ -701,6 +752,7 @@ impl<'a> Lower<'a> {
             name,
             init,
             base: 0,
+            align: ty.layout(&self.structs).map_or(1, |l| l.1) as u32,
             parts,
             visible: true,
             global: false,

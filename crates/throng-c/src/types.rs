@@ -11,6 +11,8 @@ pub enum Ty {
     Void,
     /// Integers, `_Bool`, enumerations.
     Int(Int),
+    /// The value of a bit-field with more bits than `int`, and how many: it is not promoted.
+    Narrow(Int, u8),
     /// `float`, `double`, and, with 16 bytes, `long double` and its like, whose values are not known.
     Float(u8),
     /// A pointer.
@@ -78,8 +80,30 @@ pub struct Field {
     pub ty: Ty,
     /// Its offset in bytes.
     pub offset: u64,
-    /// True if it is a bit-field.
-    pub bits: bool,
+    /// Where it is, if it is a bit-field; its offset is 0 then.
+    pub bits: Option<Rc<Bits>>,
+}
+
+/// A bit-field.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Bits {
+    /// The first bit, counted from the start of the structure.
+    pub at: u64,
+    /// How many bits it has.
+    pub width: u32,
+    /// The numbers in memory with which it is accessed: offset and size. Bit-fields next to each
+    /// other are one memory location, so that accesses to two of them have bytes in common.
+    pub units: Vec<(u64, u8)>,
+}
+
+impl Bits {
+    /// Returns the bits of a unit that belong to it, as a mask, and which of its bits is the one at
+    /// position 0 of the unit; that may be negative.
+    pub fn within(&self, (offset, size): (u64, u8)) -> (i64, i64) {
+        let first = self.at as i64 - offset as i64 * 8;
+        let inside = |k: &i64| (first..first + i64::from(self.width)).contains(k);
+        ((0..i64::from(size) * 8).filter(inside).fold(0, |mask, k| mask | 1 << k), -first)
+    }
 }
 
 impl Ty {
@@ -110,7 +134,7 @@ impl Ty {
     /// floating-point number is its bits.
     pub fn scalar(&self) -> Option<Int> {
         match self.plain() {
-            Ty::Int(i) => Some(*i),
+            Ty::Int(i) | Ty::Narrow(i, _) => Some(*i),
             Ty::Ptr(_) | Ty::Func(_) => Some(PTR),
             t => t.width().map(Width::bits),
         }
@@ -134,7 +158,7 @@ impl Ty {
     pub fn layout(&self, structs: &[Struct]) -> Option<(u64, u64)> {
         Some(match self {
             Ty::Void => (1, 1),
-            Ty::Int(i) => (u64::from(i.size), u64::from(i.size)),
+            Ty::Int(i) | Ty::Narrow(i, _) => (u64::from(i.size), u64::from(i.size)),
             Ty::Float(n) => (u64::from(*n), u64::from(*n)),
             Ty::Ptr(_) => (8, 8),
             Ty::Func(_) => (1, 1),
@@ -175,7 +199,9 @@ impl Ty {
     pub fn has_bit_fields(&self, structs: &[Struct]) -> bool {
         match self.plain() {
             Ty::Array(t, _) => t.has_bit_fields(structs),
-            Ty::Struct(s) => structs[*s].fields.iter().any(|f| f.bits || f.ty.has_bit_fields(structs)),
+            Ty::Struct(s) => {
+                structs[*s].fields.iter().any(|f| f.bits.is_some() || f.ty.has_bit_fields(structs))
+            }
             _ => false,
         }
     }
@@ -195,7 +221,7 @@ impl Ty {
             // At the end of a structure; it is no part of its value.
             Ty::Array(_, None) => true,
             // Bit-fields are not parts; [`Ty::has_bit_fields`] tells whether there are any.
-            Ty::Struct(s) => structs[*s].fields.iter().filter(|f| !f.bits).all(|f| {
+            Ty::Struct(s) => structs[*s].fields.iter().filter(|f| f.bits.is_none()).all(|f| {
                 let name = match &f.name {
                     Some(n) => format!("{name}.{n}"),
                     None => name.to_string(),

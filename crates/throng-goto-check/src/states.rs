@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use throng_check::certify::Fault;
 use throng_check::rules::{Flaw, check_each};
 use throng_goto::program::{Point, Program, Violation};
-use throng_goto::step::{Bytes, COPIED, Memory, OPEN, Slot, Thread, Touch, initial_memory};
+use throng_goto::step::{Bytes, Memory, OPEN, Slot, Thread, Touch, initial_memory, is_byte};
 use throng_goto::{Concrete, Query};
 use throng_model::assumption::Assumption;
 use throng_model::limits::{Limits, Ticker};
@@ -328,7 +328,7 @@ fn changed(mut bytes: Bytes, changes: &Changes) -> Option<Bytes> {
 }
 
 fn are_bytes(bytes: &[u16]) -> bool {
-    bytes.iter().all(|&b| b <= COPIED)
+    bytes.iter().all(|&b| is_byte(b))
 }
 
 /// What a document shows.

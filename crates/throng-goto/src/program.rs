@@ -131,6 +131,26 @@ pub fn is_private(a: i64) -> bool {
     (PRIVATE..2 * PRIVATE).contains(&object_of(a))
 }
 
+/// Returns whether a number may be an address.
+fn is_an_address(v: i64) -> bool {
+    (1..2 * PRIVATE).contains(&object_of(v))
+}
+
+/// Returns whether the result of an operation on two numbers, which may be addresses, does not depend
+/// on which numbers addresses are.
+fn is_known(op: BinOp, x: i64, y: i64) -> bool {
+    match (is_an_address(x), is_an_address(y)) {
+        (false, false) => true,
+        (true, true) => match op {
+            BinOp::Eq | BinOp::Ne => true,
+            BinOp::Sub | BinOp::Lt | BinOp::Le => object_of(x) == object_of(y),
+            _ => false,
+        },
+        (true, false) => matches!(op, BinOp::Add | BinOp::Sub) || op.compares() && y == 0,
+        (false, true) => op == BinOp::Add || op.compares() && x == 0,
+    }
+}
+
 /// Operators on two values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
@@ -286,7 +306,7 @@ impl Expr {
         match (&a, &b) {
             (Expr::Const(x), Expr::Const(y)) => {
                 let overflows = op != BinOp::Shl && op.overflows(*x, *y, at);
-                let exact = !overflows && !is_open_nan(*x) && !is_open_nan(*y);
+                let exact = !overflows && !is_open_nan(*x) && !is_open_nan(*y) && is_known(op, *x, *y);
                 if let Some(v) = op.apply(*x, *y, at).filter(|_| exact) {
                     return Expr::Const(v);
                 }
@@ -301,7 +321,7 @@ impl Expr {
     pub fn cast(e: Expr, to: Int) -> Expr {
         let to = to.plain();
         match e {
-            Expr::Const(v) => Expr::Const(to.wrap(v)),
+            Expr::Const(v) if to.size == 8 || to.truth || !is_an_address(v) => Expr::Const(to.wrap(v)),
             Expr::Bin(op, ..) if op.compares() => e,
             Expr::Float(op, ..) if op.compares() => e,
             e => Expr::Cast(Box::new(e), to),
@@ -700,12 +720,20 @@ pub struct Template {
     /// Instructions [`Instr::Load`] and [`Instr::Any`], sorted, of which the value goes to the store
     /// behind them and nowhere else: they copy a part of an object, which may have no value.
     pub copies: Vec<usize>,
+    /// Instructions [`Instr::Load`] and [`Instr::Store`] that access a bit-field with the bytes
+    /// around it, sorted, and the bits that belong to it: others need not have a value, and keep it.
+    pub bits: Vec<(usize, i64)>,
 }
 
 impl Template {
     /// Why a run through an instruction may not be one of the program.
     pub fn doubt(&self, pc: usize) -> Option<&Doubt> {
         self.doubts.iter().find(|(at, _)| *at == pc).map(|(_, doubt)| doubt)
+    }
+
+    /// Returns the bits that matter where an instruction accesses a bit-field.
+    pub fn field(&self, pc: usize) -> Option<i64> {
+        self.bits.binary_search_by_key(&pc, |b| b.0).ok().map(|n| self.bits[n].1)
     }
 
     /// Returns the number of bytes of private memory that each call takes.
@@ -748,6 +776,8 @@ pub struct Object {
     pub init: Vec<u16>,
     /// The first byte's place in shared memory.
     pub base: usize,
+    /// Its address is a multiple of this power of two; 0 if nothing is known of it.
+    pub align: u32,
     /// The type to show it with: (offset, type, suffix of the name).
     pub parts: Vec<(u32, Int, String)>,
     /// Whether accesses to it can be seen by other threads.
@@ -779,6 +809,8 @@ pub struct Private {
     pub base: u32,
     /// Size in bytes.
     pub size: u32,
+    /// Its address is a multiple of this power of two.
+    pub align: u32,
 }
 
 /// Where threads start.
@@ -812,6 +844,8 @@ pub struct Program {
     pub scoped: Vec<i64>,
     /// Where addresses of objects may be that cease to exist.
     pub holders: Holders,
+    /// Whether addresses become numbers.
+    pub address_numbers: bool,
     /// Names of functions, by number, for function pointers.
     pub functions: Vec<String>,
     /// Where instructions come from.
@@ -840,6 +874,8 @@ pub struct Program {
     pub asserts: bool,
     /// Whether an atomic operation, or a fence, has a weaker order than `seq_cst`.
     pub weak_orders: bool,
+    /// Whether something else than `malloc` allocates, so that alignments are not known.
+    pub unaligned: bool,
     /// Whether there are condition variables.
     pub waits: bool,
     /// Whether mutexes may be recursive or check for errors, so that they know their owner.
@@ -847,6 +883,9 @@ pub struct Program {
     /// The passages that copy a structure part by part, and its parts: offset and size; none for
     /// other accesses that are made in parts.
     pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
+    /// The passages that name a bit-field, and the numbers that have it: offset from the start of
+    /// its structure, size, and whether no other bits are in it.
+    pub fields: HashMap<(usize, usize), Vec<(u32, u8, bool)>>,
 }
 
 impl Program {
@@ -926,6 +965,8 @@ impl Program {
         self.concurrent =
             matches!(self.start, Start::Any(_)) || self.templates.iter().any(|t| t.code.iter().any(spawns));
         addresses(self);
+        let number = |i: &Instr| matches!(i, Instr::Pointer(PointerUse::Number(_) | PointerUse::Bytes));
+        self.address_numbers = self.templates.iter().any(|t| t.code.iter().any(number));
         for t in &mut self.templates {
             t.live = live(t);
             t.shown = t.report_names();

@@ -1,10 +1,12 @@
 //! What the goto program does: memory, values, and one step of one thread. The only definition; the
 //! interpreter and the concrete model both call [`step`].
 
+mod bits;
 mod calls;
 mod copies;
 mod ended;
 mod memory;
+mod numbers;
 mod sequence;
 
 use std::cell::Cell;
@@ -19,6 +21,7 @@ use crate::program::{
     Violation, Width, address, is_private, object_of,
 };
 
+pub use bits::is_byte;
 pub use calls::MOST_CALLS;
 pub use ended::Ended;
 pub use sequence::{Item, Seen, Sequence};
@@ -39,7 +42,7 @@ impl Item for u16 {
 pub const OPEN: u16 = 256;
 
 /// A byte of a local variable whose lifetime has ended.
-pub const DEAD: u16 = 257;
+pub const DEAD: u16 = 260;
 
 /// A copy of a byte that was never written.
 pub const COPIED: u16 = 258;
@@ -445,6 +448,8 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Recor
         work: Vec::new(),
         chosen: FxHashSet::default(),
         overflowed: Cell::new(false),
+        arbitrary: Cell::new(false),
+        addresses: program.holders.any || program.address_numbers,
         races: program.asked.contains(&Violation::Race),
         details: record == Record::Details,
     };
@@ -471,6 +476,10 @@ struct Stepper<'a> {
     chosen: FxHashSet<Choice>,
     /// Whether the last expression overflowed.
     overflowed: Cell<bool>,
+    /// Whether the last expression depended on which number an address is.
+    arbitrary: Cell<bool>,
+    /// Whether there may be addresses among numbers.
+    addresses: bool,
     /// Whether accesses to shared memory are listed, to look for races.
     races: bool,
     /// Whether they are among the events.
@@ -512,6 +521,9 @@ impl<'a> Stepper<'a> {
                 run.record(Event::Visible(here));
             }
             let done = self.execute(&mut run, instruction);
+            if self.arbitrary.take() {
+                self.missing(memory::NUMBER);
+            }
             if self.overflowed.take() {
                 let line = program.origin_at(here).line;
                 self.steps.overflow.get_or_insert_with(|| format!("line {line}: a signed integer overflows"));
@@ -817,6 +829,9 @@ impl<'a> Stepper<'a> {
             }
             stop => stop,
         })?;
+        if self.addresses && !self.arbitrary.get() && self.is_arbitrary(e, run)? {
+            self.arbitrary.set(true);
+        }
         match strict && self.overflowed.get() {
             true => Err(Stop::Violated(Violation::Overflow, "a signed integer overflows".into())),
             false => Ok(v),
@@ -848,15 +863,17 @@ impl<'a> Stepper<'a> {
     fn load(&mut self, run: &mut Run, r: Reg, address: &Expr, at: Int) -> Result<bool, Stop> {
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_) | Expr::Local(_));
+        if let Some(mask) = self.template(run).field(run.pc) {
+            return self.load_bits(run, r, (a, named), at, mask);
+        }
         let bytes = self.bytes(run, a, at.size, named)?.into_owned();
         if self.cuts_open_nan(run, a, at.size) {
             return Err(Stop::Value(Undefined::NotANumber));
         }
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b >= OPEN);
-        let number = at.size < 8 || at.signed;
-        if number && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-            self.missing("an address is used as a number, and only one value of it was tried");
+        if at.size < 8 && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
+            self.missing(memory::NUMBER);
         }
         if open && !self.is_read_later(run, r) {
             run.registers[r as usize] = None;
@@ -886,8 +903,9 @@ impl<'a> Stepper<'a> {
             let mut next = run.clone();
             // What is known of it stays.
             let v = at.wrap(bytes.iter().enumerate().fold(0i64, |all, (k, &b)| {
-                let byte = if b < OPEN { i64::from(b) } else { v >> (8 * k) & 255 };
-                all | byte << (8 * k)
+                let (known, open) = bits::parts(b);
+                let byte = known | (v >> (8 * k)) as u8 & open;
+                all | i64::from(byte) << (8 * k)
             }));
             self.write(&mut next, a, v, at, named)?;
             next.registers[r as usize] = Some(v);
@@ -900,6 +918,9 @@ impl<'a> Stepper<'a> {
     }
 
     fn store(&mut self, run: &mut Run, address: &Expr, e: &Expr, at: Int) -> Result<(), Stop> {
+        if let Some(mask) = self.template(run).field(run.pc) {
+            return self.store_bits(run, address, e, at, mask);
+        }
         if self.store_unwritten(run, address, e, at)? {
             return Ok(());
         }

@@ -54,6 +54,7 @@ fn one_after_the_other(n: i64, unwritten: usize) -> Program {
         name: "table".into(),
         init: (0..unwritten).map(|n| n as u16 & 255).collect(),
         base: 4,
+        align: 0,
         parts: vec![(0, Int::new(1, false), "[0]".into())],
         visible: true,
         global: true,

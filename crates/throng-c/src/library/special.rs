@@ -32,6 +32,14 @@ pub(crate) enum Meaning {
     Expect,
     /// It tells whether its argument is constant.
     IsConstant,
+    /// It counts bits of a number.
+    Count(Count),
+    /// It reverses the bytes of a number of this size.
+    SwapBytes(u8),
+    /// It computes and tells whether the result fits.
+    Overflows(Overflows),
+    /// It is about the program as it is compiled.
+    Compiler(Compiler),
     /// It is about variable arguments.
     Variadic(Variadic),
     /// It reads input as a format says.
@@ -55,6 +63,68 @@ pub(crate) enum Meaning {
     Hint,
     /// It is refused.
     Refused,
+}
+
+/// What bits of a number are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Count {
+    /// Those that are 1.
+    Ones,
+    /// Whether those are an odd number.
+    Parity,
+    /// Zeros before the first 1.
+    LeadingZeros,
+    /// Zeros behind the last 1.
+    TrailingZeros,
+    /// The position of the last 1 from the end, from 1; or 0.
+    First,
+    /// Those behind the sign that are like it.
+    SignBits,
+}
+
+/// What is computed exactly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+}
+
+/// A function such as `__builtin_add_overflow`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Overflows {
+    pub(crate) op: Arithmetic,
+    /// Its name, which ends with a size.
+    pub(crate) name: &'static str,
+    /// Whether its operands have a sign, if their type is not their own.
+    pub(crate) of: Option<bool>,
+    /// Whether the result goes where the third argument points to.
+    pub(crate) stores: bool,
+}
+
+const fn overflows(op: Arithmetic, name: &'static str, of: Option<bool>, stores: bool) -> Meaning {
+    Meaning::Overflows(Overflows { op, name, of, stores })
+}
+
+/// A function about the program as it is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Compiler {
+    /// `__builtin_prefetch`: it has no effect.
+    Prefetch,
+    /// `__builtin_choose_expr`: one of two expressions.
+    Choose,
+    /// `__builtin_classify_type`
+    Classify,
+    /// `__builtin_object_size`
+    ObjectSize,
+    /// `__builtin_assume_aligned`: its first argument, which is aligned.
+    Aligned,
+    /// `__builtin_LINE`
+    Line,
+    /// `__builtin_FUNCTION`
+    Function,
+    /// `__builtin_frame_address` and the like: an address of which nothing is known.
+    Frame,
 }
 
 /// What happens to a `va_list`.
@@ -259,7 +329,69 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     // The compiler.
     ("__builtin_expect", Expect, false),
     ("__builtin_constant_p", IsConstant, false),
-    ("__builtin_types_compatible_p", Refused, false),
+    ("__builtin_expect_with_probability", Expect, false),
+    ("__builtin_prefetch", Meaning::Compiler(Compiler::Prefetch), false),
+    ("__builtin_choose_expr", Meaning::Compiler(Compiler::Choose), false),
+    ("__builtin_classify_type", Meaning::Compiler(Compiler::Classify), false),
+    ("__builtin_object_size", Meaning::Compiler(Compiler::ObjectSize), false),
+    ("__builtin_dynamic_object_size", Meaning::Compiler(Compiler::ObjectSize), false),
+    ("__builtin_assume_aligned", Meaning::Compiler(Compiler::Aligned), false),
+    ("__builtin_LINE", Meaning::Compiler(Compiler::Line), false),
+    ("__builtin_FUNCTION", Meaning::Compiler(Compiler::Function), false),
+    ("__builtin_frame_address", Meaning::Compiler(Compiler::Frame), false),
+    ("__builtin_return_address", Meaning::Compiler(Compiler::Frame), false),
+    ("__builtin_popcount", Meaning::Count(Count::Ones), false),
+    ("__builtin_popcountl", Meaning::Count(Count::Ones), false),
+    ("__builtin_popcountll", Meaning::Count(Count::Ones), false),
+    ("__builtin_parity", Meaning::Count(Count::Parity), false),
+    ("__builtin_parityl", Meaning::Count(Count::Parity), false),
+    ("__builtin_parityll", Meaning::Count(Count::Parity), false),
+    ("__builtin_clz", Meaning::Count(Count::LeadingZeros), false),
+    ("__builtin_clzl", Meaning::Count(Count::LeadingZeros), false),
+    ("__builtin_clzll", Meaning::Count(Count::LeadingZeros), false),
+    ("__builtin_ctz", Meaning::Count(Count::TrailingZeros), false),
+    ("__builtin_ctzl", Meaning::Count(Count::TrailingZeros), false),
+    ("__builtin_ctzll", Meaning::Count(Count::TrailingZeros), false),
+    ("__builtin_ffs", Meaning::Count(Count::First), false),
+    ("__builtin_ffsl", Meaning::Count(Count::First), false),
+    ("__builtin_ffsll", Meaning::Count(Count::First), false),
+    ("__builtin_clrsb", Meaning::Count(Count::SignBits), false),
+    ("__builtin_clrsbl", Meaning::Count(Count::SignBits), false),
+    ("__builtin_clrsbll", Meaning::Count(Count::SignBits), false),
+    ("__builtin_bswap16", Meaning::SwapBytes(2), false),
+    ("__builtin_bswap32", Meaning::SwapBytes(4), false),
+    ("__builtin_bswap64", Meaning::SwapBytes(8), false),
+    ("__builtin_sadd_overflow", overflows(Arithmetic::Add, "add_overflow", Some(true), true), false),
+    ("__builtin_saddl_overflow", overflows(Arithmetic::Add, "addl_overflow", Some(true), true), false),
+    ("__builtin_saddll_overflow", overflows(Arithmetic::Add, "addll_overflow", Some(true), true), false),
+    ("__builtin_uadd_overflow", overflows(Arithmetic::Add, "add_overflow", Some(false), true), false),
+    ("__builtin_uaddl_overflow", overflows(Arithmetic::Add, "addl_overflow", Some(false), true), false),
+    ("__builtin_uaddll_overflow", overflows(Arithmetic::Add, "addll_overflow", Some(false), true), false),
+    ("__builtin_ssub_overflow", overflows(Arithmetic::Sub, "sub_overflow", Some(true), true), false),
+    ("__builtin_ssubl_overflow", overflows(Arithmetic::Sub, "subl_overflow", Some(true), true), false),
+    ("__builtin_ssubll_overflow", overflows(Arithmetic::Sub, "subll_overflow", Some(true), true), false),
+    ("__builtin_usub_overflow", overflows(Arithmetic::Sub, "sub_overflow", Some(false), true), false),
+    ("__builtin_usubl_overflow", overflows(Arithmetic::Sub, "subl_overflow", Some(false), true), false),
+    ("__builtin_usubll_overflow", overflows(Arithmetic::Sub, "subll_overflow", Some(false), true), false),
+    ("__builtin_smul_overflow", overflows(Arithmetic::Mul, "mul_overflow", Some(true), true), false),
+    ("__builtin_smull_overflow", overflows(Arithmetic::Mul, "mull_overflow", Some(true), true), false),
+    ("__builtin_smulll_overflow", overflows(Arithmetic::Mul, "mulll_overflow", Some(true), true), false),
+    ("__builtin_umul_overflow", overflows(Arithmetic::Mul, "mul_overflow", Some(false), true), false),
+    ("__builtin_umull_overflow", overflows(Arithmetic::Mul, "mull_overflow", Some(false), true), false),
+    ("__builtin_umulll_overflow", overflows(Arithmetic::Mul, "mulll_overflow", Some(false), true), false),
+    ("__builtin_add_overflow", overflows(Arithmetic::Add, "", None, true), false),
+    ("__builtin_add_overflow_p", overflows(Arithmetic::Add, "", None, false), false),
+    ("__builtin_sub_overflow", overflows(Arithmetic::Sub, "", None, true), false),
+    ("__builtin_sub_overflow_p", overflows(Arithmetic::Sub, "", None, false), false),
+    ("__builtin_mul_overflow", overflows(Arithmetic::Mul, "", None, true), false),
+    ("__builtin_mul_overflow_p", overflows(Arithmetic::Mul, "", None, false), false),
+    ("__builtin_va_arg_pack", Refused, false),
+    ("__builtin_va_arg_pack_len", Refused, false),
+    ("__builtin_apply", Refused, false),
+    ("__builtin_apply_args", Refused, false),
+    ("__builtin_return", Refused, false),
+    ("__builtin_setjmp", Refused, false),
+    ("__builtin_longjmp", Refused, false),
     ("__builtin_va_start", Meaning::Variadic(Variadic::Start), false),
     ("__builtin_c23_va_start", Meaning::Variadic(Variadic::Start), false),
     ("__builtin_va_end", Meaning::Variadic(Variadic::End), false),
@@ -274,6 +406,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("_longjmp", Refused, false),
     ("siglongjmp", Refused, false),
     ("fork", Refused, false),
+    ("__futex", Refused, false),
     ("vfork", Refused, false),
     // Input.
     ("scanf", Meaning::Scan(Scan::Input), false),
@@ -401,8 +534,7 @@ pub(crate) const THREAD_EXIT: &str = "pthread_exit";
 pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
     let plain = name.strip_prefix("__builtin_").unwrap_or(name);
     let row = |name: &str| TABLE.iter().find(|row| row.0 == name);
-    let bytes = || row(plain).filter(|row| matches!(row.1, Meaning::Bytes(_)));
-    match row(name).or_else(bytes) {
+    match row(name).or_else(|| row(plain)) {
         Some(&(_, meaning, always)) => (always || !defined).then_some(meaning),
         None if defined => None,
         None => math(name).map(Meaning::Number).or_else(|| family(name)),
@@ -468,7 +600,7 @@ mod tests {
         assert_eq!(special("__assert_fail", true), Some(Meaning::FailedAssertion(0)));
         assert_eq!((special("assert", true), special("assert", false)), (None, Some(Meaning::Assert)));
         assert_eq!(special("__builtin_memset", false), Some(Meaning::Bytes(Bytes::Set)));
-        assert_eq!(special("__builtin_free", false), None);
+        assert_eq!(special("__builtin_free", false), Some(Meaning::Free));
         assert_eq!(special("pthread_attr_getstacksize", false), None);
         assert_eq!(special("pthread_cancel", false), Some(Refused));
         assert_eq!(special("atomic_begin", false), Some(AtomicBegin));

@@ -58,17 +58,13 @@ impl<'a> Lower<'a> {
             Meaning::Expect => {
                 let v = self.arg(args, 0, span)?;
                 result = Some(self.convert(v, &Ty::Int(self.long()), span)?);
-                if args.iter().skip(1).any(|e| super::expressions::has_effects(&e.node)) {
-                    return unsupported(span, "`__builtin_expect` with a side effect");
-                }
+                self.all(args.get(1..).unwrap_or_default())?;
             }
-            // What else is constant depends on the optimiser.
-            Meaning::IsConstant => {
-                if !args.first().is_some_and(|e| self.is_constant(e)) {
-                    return unsupported(span, "`__builtin_constant_p` of what is not a constant number");
-                }
-                result = Self::int_value(Expr::Const(1));
-            }
+            Meaning::IsConstant => result = Some(self.is_known(name, args, span)?),
+            Meaning::Count(count) => result = Some(self.count_bits(count, name, args, span)?),
+            Meaning::SwapBytes(size) => result = Some(self.swap_bytes(size, args, span)?),
+            Meaning::Overflows(what) => result = Some(self.overflowing(what, args, span)?),
+            Meaning::Compiler(what) => return self.compiler(what, name, args, span).map(Some),
             Meaning::Variadic(what) => self.variadic(what, args, span)?,
             Meaning::Scan(source) => result = self.scan(source, args, span)?,
             Meaning::Bytes(function) => result = self.byte_function(function, name, args, span)?,
@@ -76,6 +72,10 @@ impl<'a> Lower<'a> {
             Meaning::Atomic => return self.atomic(name, args, span),
             Meaning::StandardAtomic => return self.standard_atomic(name, args, span),
             Meaning::Errno => {
+                if self.errno.is_none() && !self.dry {
+                    // Only code of the library uses it.
+                    self.errno = Some(self.thread_local("errno", 4, 4));
+                }
                 let expr = Expr::Const(self.errno.unwrap_or(0));
                 result = Some(Value { expr, ty: Ty::ptr(Ty::int()) });
             }

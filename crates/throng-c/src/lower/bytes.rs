@@ -8,7 +8,7 @@ use super::library::{BYTE, pointee};
 use super::{Lower, Result, Value, unsupported};
 use crate::library::special::Bytes;
 use crate::types::Ty;
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Reg};
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Int, PTR, Reg, object_of};
 
 /// Maximum number of rounds of a loop that is written out, so that it is known which variables are
 /// accessed.
@@ -230,7 +230,9 @@ impl<'a> Lower<'a> {
         let (forward, backward, end) = (self.label(), self.label(), self.label());
         let distance = Expr::bin(BinOp::Sub, to.clone(), from.clone(), PTR);
         // Unsigned: small only if the target begins inside the source.
+        let apart = matches!((to, from), (Expr::Const(a), Expr::Const(b)) if object_of(*a) != object_of(*b));
         match Expr::bin(BinOp::Lt, distance, n.clone(), PTR) {
+            _ if apart => self.emit(Instr::Jump(forward)),
             Expr::Const(0) => self.emit(Instr::Jump(forward)),
             overlaps => self.emit(Instr::Branch(overlaps, backward, forward)),
         }

@@ -9,7 +9,7 @@ use super::floating::{is_opaque, opaque};
 use super::functions::{Role, returns_by_address, takes_more};
 use super::{Lower, Place, Result, Symbol, Value, unatomic, unsupported, written_name, wrong};
 use crate::library::math::open_result;
-use crate::library::special::is_input;
+use crate::library::special::{Meaning, is_input, special};
 use crate::types::{Func, Ty};
 use throng_goto::program::{Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, object_of};
 use throng_model::assumption::Assumption;
@@ -20,10 +20,17 @@ struct Received {
     value: Option<Value>,
 }
 
+/// Functions of the library that return `int`, so that nothing has to declare them.
+const RETURN_INT: [&str; 7] = ["printf", "fprintf", "puts", "putchar", "fputs", "fputc", "putc"];
+
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, c: &'a CallExpression, span: Span) -> Result<Option<Value>> {
         if let Expression::Identifier(n) = &c.callee.node {
-            let name = n.node.name.as_str();
+            if let Some(Symbol::Nested(ty, key)) = self.lookup(&n.node.name).cloned() {
+                let arguments = self.arguments(&ty, &c.arguments)?;
+                return self.call_named(&key, &ty, arguments, span);
+            }
+            let name = self.library_name(&n.node.name);
             let variable = matches!(
                 self.lookup(name),
                 Some(Symbol::Memory(..) | Symbol::Local(..) | Symbol::Register(..) | Symbol::Argument(_))
@@ -50,6 +57,24 @@ impl<'a> Lower<'a> {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
         self.call_value(&callee, &ty, arguments, span)
+    }
+
+    /// Returns the function that a name such as `__builtin_free` stands for: the one of the library,
+    /// which the program may define, or one that only the compiler has.
+    fn library_name<'n>(&self, name: &'n str) -> &'n str {
+        let Some(plain) = name.strip_prefix("__builtin_").filter(|_| !self.is_defined(name)) else {
+            return name;
+        };
+        let declared = matches!(self.lookup(plain), Some(Symbol::Function(_)));
+        let is_library = match special(name, false) {
+            None => {
+                self.is_defined(plain)
+                    || self.library.known(plain).is_some() && (declared || RETURN_INT.contains(&plain))
+            }
+            Some(Meaning::Bytes(_)) => false,
+            meaning => self.is_defined(plain) && meaning == special(plain, false),
+        };
+        if is_library { plain } else { name }
     }
 
     /// Returns the type of the function that a pointer points to.
@@ -95,7 +120,8 @@ impl<'a> Lower<'a> {
             return unsupported(span, format!("a call of `{}` without an argument", written_name(name)));
         }
         let (result, arguments) = self.passed_arguments(&ty, arguments, span)?;
-        let arguments = arguments.into_iter().map(|(e, _)| e).collect();
+        let mut arguments: Vec<Expr> = arguments.into_iter().map(|(e, _)| e).collect();
+        arguments.extend(self.captured_arguments(name, span)?);
         let function = self.template(name, Role::Called);
         self.emit(Instr::Call { function, arguments, result: result.register });
         Ok(result.value)

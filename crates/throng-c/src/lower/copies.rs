@@ -4,7 +4,7 @@ use crate::syntax::ast::Span;
 
 use super::library::BYTE;
 use super::{Lower, Result, Value, unsupported};
-use crate::types::{Struct, Ty};
+use crate::types::{Field, Struct, Ty};
 use throng_goto::program::{Access, Expr, Instr, Int};
 
 /// Maximum number of parts that are copied one by one; beyond, arrays are copied in loops.
@@ -53,11 +53,14 @@ fn collect(ty: &Ty, structs: &[Struct], at: u64, most: usize, out: &mut Vec<Chun
         }
         Ty::Array(_, None) => Some(()),
         Ty::Struct(s) => {
-            let Struct { fields, size, .. } = &structs[*s];
-            if fields.iter().any(|f| f.bits) {
-                out.extend((at..at + size).map(|b| (b, BYTE)));
+            let Struct { fields, .. } = &structs[*s];
+            let of = |f: &Field| f.bits.iter().flat_map(|b| b.units.clone()).collect::<Vec<_>>();
+            for (offset, size) in fields.iter().flat_map(of) {
+                // Bytes of which a part has no value are kept in numbers of four bytes.
+                let unit = Int::new(size.min(4), false);
+                out.extend((0..u64::from(size)).step_by(unit.size.into()).map(|k| (at + offset + k, unit)));
             }
-            let mut whole = fields.iter().filter(|f| !f.bits);
+            let mut whole = fields.iter().filter(|f| f.bits.is_none());
             whole.try_for_each(|f| collect(&f.ty, structs, at + f.offset, most, out))
         }
         t => {

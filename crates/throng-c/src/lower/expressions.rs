@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use crate::syntax::ast::*;
 
+use super::bits::{common_type, in_type};
 use super::floating::{LONG_DOUBLE, float_literal, opaque};
-use super::literals::{character, string_bytes};
+use super::literals::{character, kind_of, string_bytes, string_units};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
-use crate::types::{Ty, common, promote};
+use crate::types::{Bits, Ty, common, promote};
 use throng_goto::program::{
     Access, BOOL, BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, PointerUse, address, object_of,
 };
@@ -24,7 +25,7 @@ impl<'a> Lower<'a> {
         }
         let dry = std::mem::replace(&mut self.dry, true);
         let ty = self.place_or_value(e).map(|r| match r {
-            Ok(Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t)) => t,
+            Ok(place) => place.ty(),
             Err(v) => v.ty,
         });
         self.dry = dry;
@@ -41,7 +42,9 @@ impl<'a> Lower<'a> {
             Expression::Identifier(n)
                 if !matches!(
                     self.lookup(&n.node.name),
-                    Some(Symbol::Constant(..) | Symbol::Function(_) | Symbol::Argument(_))
+                    Some(
+                        Symbol::Constant(..) | Symbol::Function(_) | Symbol::Nested(..) | Symbol::Argument(_)
+                    )
                 ) =>
             {
                 Ok(self.place(e)?)
@@ -96,8 +99,7 @@ impl<'a> Lower<'a> {
                 None => wrong(span, format!("`{}` is not declared", n.node.name)),
             },
             Expression::StringLiteral(s) => {
-                let (a, n) = self.string(&s.node, span)?;
-                let ty = Ty::Array(Rc::new(Ty::Int(Int::new(1, true))), Some(n));
+                let (a, ty) = self.string(&s.node, span)?;
                 Ok(Place::Memory(Expr::Const(a), ty))
             }
             Expression::Member(m) => self.member_place(&m.node, span),
@@ -171,8 +173,10 @@ impl<'a> Lower<'a> {
         let Some((offset, ty, bits)) = self.member(*s, name) else {
             return wrong(m.identifier.span, format!("there is no member `{name}`"));
         };
-        if bits {
-            return Ok(Place::BitField(ty));
+        if let (Some(bits), Ty::Int(of)) = (bits, ty.plain()) {
+            self.list_field(span, offset, &bits);
+            let base = Expr::bin(BinOp::Add, base, Expr::Const(offset as i64), PTR);
+            return Ok(Place::Bits(base, *of, bits));
         }
         let whole = Ty::Struct(*s);
         if self.structs[*s].union && whole.has_pointers(&self.structs) && !ty.has_pointers(&self.structs) {
@@ -188,9 +192,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn member(&self, s: usize, name: &str) -> Option<(u64, Ty, bool)> {
+    pub(super) fn member(&self, s: usize, name: &str) -> Option<(u64, Ty, Option<Rc<Bits>>)> {
         self.structs[s].fields.iter().find_map(|f| match &f.name {
-            Some(n) => (n == name).then(|| (f.offset, f.ty.clone(), f.bits)),
+            Some(n) => (n == name).then(|| (f.offset, f.ty.clone(), f.bits.clone())),
             None => match f.ty.plain() {
                 Ty::Struct(inner) => self.member(*inner, name).map(|(o, t, b)| (o + f.offset, t, b)),
                 _ => None,
@@ -226,7 +230,10 @@ impl<'a> Lower<'a> {
     pub(super) fn read(&mut self, place: &Place, span: Span) -> Result<Value> {
         match place {
             Place::Register(r, ty) => Ok(Value { expr: Expr::Reg(*r), ty: unatomic(ty.clone()) }),
-            Place::BitField(_) => unsupported(span, "access to a bit-field"),
+            Place::Bits(base, of, bits) => match self.constants {
+                Some(_) => wrong(span, "this is not a constant"),
+                None => Ok(self.read_bits(base, *of, bits)),
+            },
             Place::Memory(a, ty) => match ty.plain() {
                 Ty::Array(t, _) | Ty::Variable(t, _) => Ok(Value { expr: a.clone(), ty: Ty::Ptr(t.clone()) }),
                 Ty::Func(_) => Ok(Value { expr: a.clone(), ty: Ty::ptr(ty.clone()) }),
@@ -257,7 +264,7 @@ impl<'a> Lower<'a> {
     /// Assignment, with conversion.
     pub(super) fn assign(&mut self, place: &Place, v: Value, span: Span) -> Result<()> {
         match place {
-            Place::BitField(_) => unsupported(span, "access to a bit-field"),
+            Place::Bits(base, of, bits) => self.write_bits(base, *of, bits, v, span).map(|_| ()),
             Place::Register(r, ty) => {
                 let v = self.convert(v, ty, span)?;
                 self.emit(Instr::Let(*r, v.expr));
@@ -339,7 +346,9 @@ impl<'a> Lower<'a> {
             self.emit(Instr::Pointer(PointerUse::Number(v.expr.clone())));
         }
         let expr = if from == to { v.expr } else { Expr::cast(v.expr, to) };
-        Ok(Value { expr, ty: unatomic(ty.clone()) })
+        let narrower = matches!(ty, Ty::Narrow(..)) && v.ty != *ty;
+        let v = Value { expr, ty: unatomic(ty.clone()) };
+        Ok(if narrower { in_type(v) } else { v })
     }
 
     /// Returns whether a value is not 0, as 0 or 1.
@@ -448,8 +457,7 @@ impl<'a> Lower<'a> {
                 let own = ty.layout(&self.structs).map_or(1, |l| l.1);
                 Ok(self.size_value(Expr::Const(said.unwrap_or(own) as i64)))
             }
-            // A variable may be declared with another alignment than its type has.
-            Expression::AlignOfVal(_) => unsupported(span, "the alignment of an expression"),
+            Expression::AlignOfVal(e) => self.alignment_of(e, span),
             Expression::UnaryOperator(u) => self.unary(&u.node, span),
             Expression::Cast(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
@@ -499,6 +507,7 @@ impl<'a> Lower<'a> {
                 let a = self.function_address(&link);
                 Ok(Value { expr: Expr::Const(a), ty: Ty::ptr(Ty::Func(f)) })
             }
+            Some(Symbol::Nested(ty, key)) => self.nested_value(ty, &key, e.span),
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
                 let name = written_name(&self.current.template.name).to_string();
                 let (a, _) = self.text(name.into_bytes());
@@ -514,27 +523,39 @@ impl<'a> Lower<'a> {
     fn literal_constant(&self, c: &Constant, span: Span) -> Result<Value> {
         match c {
             Constant::Integer(i) => integer(i, self.long(), span),
-            Constant::Character(c) => Ok(Value { expr: Expr::Const(character(c, span)?), ty: Ty::int() }),
+            Constant::Character(c) => {
+                let (v, i) = character(c, span)?;
+                Ok(Value { expr: Expr::Const(v), ty: Ty::Int(i) })
+            }
             Constant::Float(f) => float_literal(f, span),
         }
     }
 
     /// A value of the type `size_t`.
-    fn size_value(&self, n: Expr) -> Value {
+    pub(super) fn size_value(&self, n: Expr) -> Value {
         let ty = self.size_type();
         Value { expr: if ty == PTR { n } else { Expr::cast(n, ty) }, ty: Ty::Int(ty) }
     }
 
     fn offset_of(&mut self, o: &'a OffsetOfExpression, span: Span) -> Result<Value> {
         let (mut ty, base) = (self.type_name(&o.type_name)?, &o.base);
-        let mut offset = self.step_into(&mut ty, base, span)?;
+        let mut offset = Expr::Const(self.step_into(&mut ty, base, span)? as i64);
         for m in &o.members {
-            let OffsetMember::Member(name) = &m.node else {
-                return unsupported(span, "`offsetof` with a subscript");
+            let more = match &m.node {
+                OffsetMember::Member(name) => Expr::Const(self.step_into(&mut ty, name, span)? as i64),
+                OffsetMember::Index(index) => {
+                    let Ty::Array(t, _) = ty.plain() else { return wrong(m.span, "this is not an array") };
+                    let (t, index) = (Ty::clone(t), self.value(index)?);
+                    let index = self.convert(index, &Ty::Int(PTR), m.span)?.expr;
+                    let size = self.size_of(&t, m.span)?;
+                    ty = t;
+                    Expr::bin(BinOp::Mul, index, Expr::Const(size as i64), PTR)
+                }
+                OffsetMember::IndirectMember(_) => return unsupported(m.span, "`offsetof` with `->`"),
             };
-            offset += self.step_into(&mut ty, name, span)?;
+            offset = Expr::bin(BinOp::Add, offset, more, PTR);
         }
-        Ok(self.size_value(Expr::Const(offset as i64)))
+        Ok(self.size_value(offset))
     }
 
     /// Returns the offset of a member of a structure type, which becomes the type of the member.
@@ -543,9 +564,12 @@ impl<'a> Lower<'a> {
         if let Some(what) = self.refusal(ty) {
             return unsupported(span, what);
         }
-        let Some((offset, member, _)) = self.member(*s, &name.node.name) else {
+        let Some((offset, member, bits)) = self.member(*s, &name.node.name) else {
             return wrong(name.span, format!("there is no member `{}`", name.node.name));
         };
+        if bits.is_some() {
+            return wrong(name.span, "the offset of a bit-field is asked for");
+        }
         *ty = member;
         Ok(offset)
     }
@@ -579,7 +603,7 @@ impl<'a> Lower<'a> {
         match u.operator.node {
             UnaryOperator::Address => {
                 if let Expression::Identifier(n) = &operand.node
-                    && matches!(self.lookup(&n.node.name), Some(Symbol::Function(_)))
+                    && matches!(self.lookup(&n.node.name), Some(Symbol::Function(_) | Symbol::Nested(..)))
                 {
                     return self.value(operand);
                 }
@@ -587,7 +611,7 @@ impl<'a> Lower<'a> {
                     Place::Memory(a, ty) => Ok(Value { expr: a, ty: Ty::ptr(ty) }),
                     Place::Register(_, ty) if self.dry => Ok(Value { expr: Expr::Const(0), ty: Ty::ptr(ty) }),
                     Place::Register(..) => unsupported(span, "the address of this"),
-                    Place::BitField(_) => unsupported(span, "the address of a bit-field"),
+                    Place::Bits(..) => wrong(span, "the address of a bit-field is taken"),
                 }
             }
             UnaryOperator::Indirection => {
@@ -611,7 +635,7 @@ impl<'a> Lower<'a> {
                 }
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
-                Ok(Value { expr: Expr::bin(BinOp::Sub, Expr::Const(0), v.expr, at), ty: v.ty })
+                Ok(in_type(Value { expr: Expr::bin(BinOp::Sub, Expr::Const(0), v.expr, at), ty: v.ty }))
             }
             UnaryOperator::Complement => {
                 let v = self.value(operand)?;
@@ -621,7 +645,7 @@ impl<'a> Lower<'a> {
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
                 let ones = Expr::Const(at.wrap(-1));
-                Ok(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty })
+                Ok(in_type(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty }))
             }
             UnaryOperator::Real => unsupported(span, "`__real__`"),
             UnaryOperator::Imaginary => unsupported(span, "`__imag__`"),
@@ -647,9 +671,7 @@ impl<'a> Lower<'a> {
 
     /// `place op= v`: the values before and after.
     fn update(&mut self, place: &Place, v: Value, op: BinOp, span: Span) -> Result<(Value, Value)> {
-        let ty = match place {
-            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
-        };
+        let ty = place.ty();
         let atomic = ty.is_atomic() && matches!(place, Place::Memory(..));
         if atomic {
             self.emit(Instr::AtomicBegin);
@@ -658,6 +680,10 @@ impl<'a> Lower<'a> {
         // A register may be written before the old value is used.
         let old = self.kept(read);
         let new = self.arithmetic(op, old.clone(), v, span)?;
+        if let Place::Bits(base, of, bits) = place {
+            let new = self.write_bits(base, *of, bits, new, span)?;
+            return Ok((old, new));
+        }
         let new = self.convert(new, &ty, span)?;
         let new = self.kept(new);
         self.assign(place, new.clone(), span)?;
@@ -686,7 +712,7 @@ impl<'a> Lower<'a> {
                 let to = Ty::Int(promote(*i));
                 self.convert(v, &to, span)
             }
-            Ty::Ptr(_) | Ty::Float(_) => Ok(v),
+            Ty::Ptr(_) | Ty::Float(_) | Ty::Narrow(..) => Ok(v),
             _ => wrong(span, "this is not a number"),
         }
     }
@@ -735,11 +761,15 @@ impl<'a> Lower<'a> {
             }
         }
         let shift = matches!(op, BinOp::Shl | BinOp::Shr);
-        let at = if shift { promote(x) } else { common(x, y) };
-        let a = self.convert(a, &Ty::Int(at), span)?;
-        let b = if shift { b } else { self.convert(b, &Ty::Int(at), span)? };
+        let ty = match shift {
+            true => promoted_type(&a.ty, x),
+            false => common_type(&a.ty, &b.ty).unwrap_or(Ty::Int(common(x, y))),
+        };
+        let at = ty.scalar().unwrap_or(INT);
+        let a = self.convert(a, &ty, span)?;
+        let b = if shift { b } else { self.convert(b, &ty, span)? };
         let expr = Expr::bin(op, a.expr, b.expr, at);
-        Ok(Value { expr, ty: if op.compares() { Ty::int() } else { Ty::Int(at) } })
+        Ok(in_type(Value { expr, ty: if op.compares() { Ty::int() } else { ty } }))
     }
 
     fn binary(
@@ -779,10 +809,11 @@ impl<'a> Lower<'a> {
     fn assignment(&mut self, b: &'a BinaryOperatorExpression, span: Span) -> Result<Value> {
         let place = self.place(&b.lhs)?;
         let v = self.value(&b.rhs)?;
-        let ty = match &place {
-            Place::Register(_, t) | Place::Memory(_, t) | Place::BitField(t) => t.clone(),
-        };
+        let ty = place.ty();
         self.here = span;
+        if let Place::Bits(base, of, bits) = &place {
+            return self.write_bits(base, *of, bits, v, span);
+        }
         if ty.scalar().is_none() {
             self.assign(&place, v.clone(), span)?;
             return Ok(v);
@@ -897,12 +928,36 @@ impl<'a> Lower<'a> {
 
     // ---- literals ----
 
-    fn string(&mut self, parts: &[String], span: Span) -> Result<(i64, u64)> {
-        let bytes = string_bytes(parts, span)?;
-        Ok(self.text(bytes))
+    /// Returns the address and type of a string.
+    fn string(&mut self, parts: &[String], span: Span) -> Result<(i64, Ty)> {
+        let unit = kind_of(parts).unit();
+        let array = |n: u64| Ty::Array(Rc::new(Ty::Int(unit)), Some(n));
+        if unit.size == 1 {
+            let (a, n) = self.text(string_bytes(parts, span)?);
+            return Ok((a, array(n)));
+        }
+        let mut units = string_units(parts, span)?;
+        units.push(0);
+        let ty = array(units.len() as u64);
+        let bytes = units.iter().flat_map(|u| u.to_le_bytes().into_iter().take(unit.size.into()));
+        let bytes: Vec<u8> = bytes.collect();
+        if self.dry {
+            return Ok((0, ty));
+        }
+        let key = (bytes, unit.size);
+        let a = match self.wide_strings.get(&key) {
+            Some(&a) => a,
+            None => {
+                let name = format!("{:?}", parts.concat());
+                let a = self.object(name, &ty, key.0.iter().map(|&b| u16::from(b)).collect());
+                self.wide_strings.insert(key, a);
+                a
+            }
+        };
+        Ok((a, ty))
     }
 
-    fn text(&mut self, mut bytes: Vec<u8>) -> (i64, u64) {
+    pub(super) fn text(&mut self, mut bytes: Vec<u8>) -> (i64, u64) {
         bytes.push(0);
         let n = bytes.len() as u64;
         if self.dry {
@@ -1028,9 +1083,19 @@ fn is_keywords(t: &Node<TypeName>) -> bool {
     })
 }
 
+/// Returns the type of a number after the integer promotions.
+fn promoted_type(ty: &Ty, i: Int) -> Ty {
+    match ty.plain() {
+        Ty::Narrow(..) => ty.plain().clone(),
+        _ => Ty::Int(promote(i)),
+    }
+}
+
 fn choice_type(a: &Ty, b: &Ty) -> Ty {
     match (a, b) {
-        (Ty::Int(x), Ty::Int(y)) => Ty::Int(common(*x, *y)),
+        (Ty::Int(_) | Ty::Narrow(..), Ty::Int(_) | Ty::Narrow(..)) => {
+            common_type(a, b).unwrap_or_else(|| a.clone())
+        }
         (Ty::Ptr(_), Ty::Ptr(y)) if **y == Ty::Void => b.clone(),
         (Ty::Float(x), Ty::Float(y)) => Ty::Float(*x.max(y)),
         (Ty::Float(_), Ty::Int(_)) => a.clone(),

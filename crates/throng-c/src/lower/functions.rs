@@ -190,6 +190,7 @@ impl<'a> Lower<'a> {
         let parameter = |(_, t): &(Option<String>, Ty)| self.register(t.scalar().unwrap_or(PTR), None);
         let parameters: Vec<Reg> = ty.parameters.iter().map(parameter).collect();
         self.current.variable_arguments = (called && takes_more(ty)).then(|| self.register(PTR, None));
+        self.enter_environment(definition);
         // The arguments of `main` are inputs.
         let count = if role == Role::Main { 0 } else { self.current.template.registers.len() };
         self.current.template.arguments = count;
@@ -204,6 +205,7 @@ impl<'a> Lower<'a> {
         }
         if matches!(role, Role::Main | Role::Entry) {
             self.emit_fixed_uses();
+            self.refuse_instruments()?;
         }
         if role == Role::Main {
             self.arguments_of_main(definition, &parameters, span)?;
@@ -217,6 +219,17 @@ impl<'a> Lower<'a> {
         self.variable_parameters(&definition.node.node.declarator.node)?;
         self.current.result = self.place_of_result(ty, to, span)?;
         Ok(())
+    }
+
+    /// Whether the compiler calls functions at the begin and end of others is not known here.
+    fn refuse_instruments(&self) -> Result<()> {
+        match &self.instruments {
+            Some((name, at)) => unsupported(
+                *at,
+                format!("the definition of `{name}`, which is meant for `-finstrument-functions`,"),
+            ),
+            None => Ok(()),
+        }
     }
 
     fn place_parameter(&mut self, name: &str, r: Reg, ty: &Ty, span: Span) -> Result<()> {
@@ -297,7 +310,9 @@ impl<'a> Lower<'a> {
 
     fn missing_labels_of(&mut self, name: &str) {
         for (label, at) in std::mem::take(&mut self.current.named) {
-            if self.current.labels[at] == usize::MAX {
+            if self.current.labels[at] == usize::MAX && self.definitions[name].environment.is_some() {
+                self.leaves_function(at);
+            } else if self.current.labels[at] == usize::MAX {
                 self.current.labels[at] = self.current.template.code.len();
                 let missing = wrong::<()>(self.here, format!("there is no label `{label}` in `{name}`"));
                 self.record(missing);

@@ -1,13 +1,14 @@
 //! Initial values, of variables at a fixed address and of local ones.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
 
 use crate::syntax::ast::*;
 
 use super::floating::{LONG_DOUBLE, extended, fixed_value};
-use super::literals::string_bytes;
+use super::literals::{kind_of, string_units};
 use super::{Lower, MOST_BYTES, Place, Result, Value, unsupported, wrong};
-use crate::types::{Field, Ty};
+use crate::types::{Bits, Field, Ty};
 use throng_goto::program::{BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, object_of, offset_of};
 use throng_goto::step::OPEN;
 
@@ -18,6 +19,8 @@ struct Values {
     /// Parts of structure types, by offset, that are copied from an address; before the others are
     /// written.
     copies: Vec<(u64, Ty, Expr)>,
+    /// Bit-fields, by the offset of their structure.
+    bits: Vec<(u64, Int, Rc<Bits>, Expr)>,
     length: u64,
     /// The end of the last element of an array without a size.
     extent: u64,
@@ -31,6 +34,13 @@ impl Values {
         let other = |at: u64| at < from || at >= from + size;
         self.list.retain(|v| other(v.0));
         self.copies.retain(|v| other(v.0));
+        self.bits.retain(|v| other(v.0 + v.2.at / 8));
+    }
+
+    /// Gives a bit-field a value.
+    fn put_bits(&mut self, at: u64, of: Int, bits: &Rc<Bits>, v: Expr) {
+        self.bits.retain(|b| b.0 != at || b.2 != *bits);
+        self.bits.push((at, of, bits.clone(), v));
     }
 
     /// Gives the values of the part at `from` to the one at `to` as well.
@@ -41,8 +51,13 @@ impl Values {
         self.list.extend(list.into_iter().map(|(at, i, v)| (at - from + to, i, v)));
         let copies: Vec<_> = self.copies.iter().filter(|v| inside(&v.0)).cloned().collect();
         self.copies.extend(copies.into_iter().map(|(at, ty, v)| (at - from + to, ty, v)));
+        let bits: Vec<_> = self.bits.iter().filter(|v| inside(&(v.0 + v.2.at / 8))).cloned().collect();
+        self.bits.extend(bits.into_iter().map(|(at, of, b, v)| (at - from + to, of, b, v)));
     }
 }
+
+/// A part of an array or structure: its offset, its type, and where it is if it is a bit-field.
+type Part = (u64, Ty, Option<Rc<Bits>>);
 
 type Items<'a> = std::iter::Peekable<std::slice::Iter<'a, Node<InitializerListItem>>>;
 
@@ -53,8 +68,10 @@ fn is_number(ty: &Ty) -> bool {
 
 /// Returns whether text can be the initial value of an array of this type.
 fn takes_text(ty: &Ty, init: &Initializer) -> bool {
-    matches!(init, Initializer::Expression(e) if matches!(e.node, Expression::StringLiteral(_)))
-        && matches!(ty.plain(), Ty::Array(t, _) if matches!(t.scalar(), Some(Int { size: 1, .. })))
+    let Initializer::Expression(e) = init else { return false };
+    let Expression::StringLiteral(s) = &e.node else { return false };
+    let size = kind_of(&s.node).unit().size;
+    matches!(ty.plain(), Ty::Array(t, _) if t.scalar().is_some_and(|i| i.size == size))
 }
 
 impl<'a> Lower<'a> {
@@ -163,7 +180,33 @@ impl<'a> Lower<'a> {
             let bytes: Vec<u16> = (0..i.size).map(|k| (v >> (8 * k) & 255) as u16).collect();
             self.put_fixed(a, offset, &bytes, span)?;
         }
+        for (at, of, bits, v) in values.bits {
+            let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
+            for &(offset, size) in &bits.units {
+                let own =
+                    self.part_of_unit(&Expr::Const(v), of, &bits, (offset, size)).constant().unwrap_or(0);
+                let (offset, all) = (at + offset, self.fixed_bytes(a)?);
+                let old = all.get(offset as usize..).unwrap_or_default().to_vec();
+                let merged = |k: u8| Some(old.get(usize::from(k))? | (own >> (8 * k) & 255) as u16);
+                let Some(bytes) = (0..size).map(merged).collect::<Option<Vec<u16>>>() else {
+                    return wrong(span, "too many initial values");
+                };
+                self.put_fixed(a, offset, &bytes, span)?;
+            }
+        }
         Ok(())
+    }
+
+    /// Returns the bytes of a variable at a fixed address.
+    fn fixed_bytes(&mut self, a: i64) -> Result<&mut [u16]> {
+        let object = object_of(a);
+        let all = if object >= PRIVATE {
+            let at = self.program.locals[(object - PRIVATE) as usize].base as usize;
+            self.program.private.get_mut(at..)
+        } else {
+            self.program.objects.get_mut(object as usize - 1).map(|o| &mut o.init[..])
+        };
+        Ok(all.unwrap_or_default())
     }
 
     /// An array at the end of a structure takes as much room as its initial values.
@@ -177,14 +220,7 @@ impl<'a> Lower<'a> {
     }
 
     fn put_fixed(&mut self, a: i64, offset: u64, bytes: &[u16], span: Span) -> Result<()> {
-        let object = object_of(a);
-        let all = if object >= PRIVATE {
-            let at = self.program.locals[(object - PRIVATE) as usize].base as usize;
-            self.program.private.get_mut(at..)
-        } else {
-            self.program.objects.get_mut(object as usize - 1).map(|o| &mut o.init[..])
-        };
-        match all.and_then(|all| all.get_mut(offset as usize..offset as usize + bytes.len())) {
+        match self.fixed_bytes(a)?.get_mut(offset as usize..offset as usize + bytes.len()) {
             Some(place) => place.copy_from_slice(bytes),
             None => return wrong(span, "too many initial values"),
         }
@@ -242,7 +278,9 @@ impl<'a> Lower<'a> {
         let at = |o: u64| Expr::bin(BinOp::Add, a.clone(), Expr::Const(o as i64), PTR);
         let sized = |(offset, ty, _): &(u64, Ty, Expr)| Ok((*offset, self.size_of(ty, span)?));
         let copied: Vec<(u64, u64)> = values.copies.iter().map(sized).collect::<Result<_>>()?;
-        let given: HashSet<(u64, u8)> = values.list.iter().map(|v| (v.0, v.1.size)).collect();
+        let units = self.whole_units(&values.bits);
+        let given = values.list.iter().map(|v| (v.0, v.1.size)).chain(units.keys().copied());
+        let given: HashSet<(u64, u8)> = given.collect();
         let has_value = |offset: u64, i: Int| {
             let is_copied = copied.iter().any(|&(from, size)| (from..from + size).contains(&offset));
             is_copied || given.contains(&(offset, i.size))
@@ -256,7 +294,50 @@ impl<'a> Lower<'a> {
         for (offset, i, v) in values.list {
             self.emit(Instr::Store(at(offset), v, i));
         }
+        for ((offset, size), v) in units {
+            self.emit(Instr::Store(at(offset), v, Int::new(size, false)));
+        }
         Ok(())
+    }
+
+    /// Returns the numbers that bit-fields are parts of, with the values of all of their parts.
+    fn whole_units(&self, bits: &[(u64, Int, Rc<Bits>, Expr)]) -> BTreeMap<(u64, u8), Expr> {
+        let mut units = BTreeMap::new();
+        for (at, of, bits, v) in bits {
+            for &(offset, size) in &bits.units {
+                let own = self.part_of_unit(v, *of, bits, (offset, size));
+                let all = units.entry((at + offset, size)).or_insert(Expr::Const(0));
+                let old = std::mem::replace(all, Expr::Const(0));
+                let both = Expr::bin(BinOp::Or, old, own, Int::new(size.max(4), false));
+                *all = both;
+            }
+        }
+        units
+    }
+
+    /// Takes the initial value of a bit-field.
+    fn collect_bits(
+        &mut self,
+        at: u64,
+        (of, bits): (Int, &Rc<Bits>),
+        init: &'a Node<Initializer>,
+        out: &mut Values,
+    ) -> Result<()> {
+        match &init.node {
+            Initializer::List(items) => match &items[..] {
+                [item] if item.node.designation.is_empty() => {
+                    self.collect_bits(at, (of, bits), &item.node.initializer, out)
+                }
+                _ => wrong(init.span, "this is not an initial value for a number"),
+            },
+            Initializer::Expression(e) => {
+                let v = self.value(e)?;
+                let v = self.convert(v, &Ty::Int(of), init.span)?;
+                let v = self.kept(v);
+                out.put_bits(at, of, bits, v.expr);
+                Ok(())
+            }
+        }
     }
 
     fn collect(&mut self, at: u64, ty: &Ty, init: &'a Node<Initializer>, out: &mut Values) -> Result<()> {
@@ -272,16 +353,17 @@ impl<'a> Lower<'a> {
         };
         match (ty.plain(), &e.node) {
             (Ty::Array(t, n), Expression::StringLiteral(s)) if takes_text(ty, &init.node) => {
-                let mut bytes = string_bytes(&s.node, init.span)?;
+                let mut units = string_units(&s.node, init.span)?;
+                let i = t.scalar().unwrap_or(INT);
+                let size = u64::from(i.size);
                 let n = n.unwrap_or_else(|| {
-                    out.length = bytes.len() as u64 + 1;
-                    out.extent = at + out.length;
+                    out.length = units.len() as u64 + 1;
+                    out.extent = at + out.length * size;
                     out.length
                 });
-                bytes.resize(usize::try_from(n).unwrap_or(0).min(1 << 20), 0);
-                let i = t.scalar().unwrap_or(INT);
-                let byte = |(k, b)| (at + k as u64, i, Expr::Const(i.wrap(i64::from(b))));
-                out.list.extend(bytes.into_iter().enumerate().map(byte));
+                units.resize(usize::try_from(n).unwrap_or(0).min(1 << 20), 0);
+                let unit = |(k, u)| (at + k as u64 * size, i, Expr::Const(i.wrap(i64::from(u))));
+                out.list.extend(units.into_iter().enumerate().map(unit));
                 Ok(())
             }
             (Ty::Float(LONG_DOUBLE), _) => {
@@ -381,11 +463,17 @@ impl<'a> Lower<'a> {
                 (next, rest) = self.designated(ty, designators)?;
                 last = self.last_of_range(next, &designators[0])?;
             }
-            let Some((offset, part)) = self.part(ty, next, span)? else { break };
+            let Some((offset, part, bits)) = self.part(ty, next, span)? else { break };
             if self.is_union(ty) {
                 self.once(at, ty, out, span)?;
             }
-            self.fill_part((at + offset, &part), items, out, rest, span)?;
+            match (&bits, part.plain()) {
+                (Some(bits), Ty::Int(of)) if rest.is_empty() => {
+                    items.next();
+                    self.collect_bits(at, (*of, bits), &item.node.initializer, out)?;
+                }
+                _ => self.fill_part((at + offset, &part), items, out, rest, span)?,
+            }
             if let Some(last) = last {
                 let size = self.size_of(&part, span)?;
                 if self.part(ty, last, span)?.is_none() || (last - next).saturating_mul(size) > MOST_BYTES {
@@ -464,7 +552,8 @@ impl<'a> Lower<'a> {
     /// Refuses a second value of a union: what is left of the first depends on the compiler.
     fn once(&self, at: u64, ty: &Ty, out: &Values, span: Span) -> Result<()> {
         let size = self.size_of(ty, span)?;
-        match out.list.iter().any(|v| v.0 >= at && v.0 < at + size) {
+        let inside = |v: u64| v >= at && v < at + size;
+        match out.list.iter().any(|v| inside(v.0)) || out.bits.iter().any(|v| inside(v.0)) {
             true => unsupported(span, "a second initial value of a union"),
             false => Ok(()),
         }
@@ -475,16 +564,16 @@ impl<'a> Lower<'a> {
     }
 
     /// Part number `n` of an array, structure or union; an array without a size has any number.
-    fn part(&self, ty: &Ty, n: u64, span: Span) -> Result<Option<(u64, Ty)>> {
+    fn part(&self, ty: &Ty, n: u64, span: Span) -> Result<Option<Part>> {
         match ty.plain() {
             Ty::Array(t, size) => {
                 let bytes = self.size_of(t, span)?;
-                Ok((n < size.unwrap_or(MOST_BYTES)).then(|| (n * bytes, Ty::clone(t))))
+                Ok((n < size.unwrap_or(MOST_BYTES)).then(|| (n * bytes, Ty::clone(t), None)))
             }
-            Ty::Struct(s) => match self.structs[*s].fields.get(usize::try_from(n).unwrap_or(usize::MAX)) {
-                Some(f) if f.bits => unsupported(span, "an initial value of a bit-field"),
-                f => Ok(f.map(|f| (f.offset, f.ty.clone()))),
-            },
+            Ty::Struct(s) => {
+                let f = self.structs[*s].fields.get(usize::try_from(n).unwrap_or(usize::MAX));
+                Ok(f.map(|f| (f.offset, f.ty.clone(), f.bits.clone())))
+            }
             _ => Ok(None),
         }
     }

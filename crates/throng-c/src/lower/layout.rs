@@ -1,10 +1,12 @@
 //! Structures, unions and enumerations: their members, where these are, and which type they have.
 
+use std::rc::Rc;
+
 use crate::syntax::ast::*;
 
 use super::{Lower, Problem, Result, Symbol, unsupported, wrong};
 use crate::constructs::On;
-use crate::types::{Field, Struct, Ty};
+use crate::types::{Bits, Field, Struct, Ty};
 use throng_goto::program::{INT, Int};
 
 /// Where the members of a structure go, as the ABI of x86-64 says.
@@ -32,20 +34,34 @@ impl Layout {
         offset
     }
 
-    /// Makes room for a bit-field: it does not go over the end of an object of its type.
-    fn place_bits(&mut self, size: u64, align: u64, width: u64, named: bool) {
-        let (unit, width) = (u128::from(size) * 8, u128::from(width));
-        if named {
-            self.align = self.align.max(align);
+    /// Returns the first bit of a bit-field. It does not go over the end of an object of its type,
+    /// unless the structure is packed.
+    fn place_bits(&mut self, size: u64, own: u64, member: &Member, width: u64) -> u64 {
+        let (packed, aligned) = (self.packed || member.packed, member.aligned.unwrap_or(1));
+        let most = self.pack.unwrap_or(u64::MAX);
+        // A width of 0 begins a new unit, also in structures that are packed.
+        let desired = match (width, member.aligned) {
+            (0, _) => own.max(aligned) * 8,
+            (_, None) => 1,
+            (_, Some(align)) => align.min(most) * 8,
+        };
+        if member.name.is_some() {
+            let natural = if packed && self.pack.is_none() { 1 } else { own };
+            self.align = self.align.max(natural.min(most)).max(aligned.min(most));
         }
         if self.union {
-            self.bits = self.bits.max(width);
-            return;
+            self.bits = self.bits.max(u128::from(width));
+            return 0;
         }
-        if width == 0 || self.bits / unit != (self.bits + width - 1) / unit {
-            self.bits = self.bits.next_multiple_of(u128::from(align) * 8);
+        self.bits = self.bits.next_multiple_of(u128::from(desired));
+        let (unit, align) = (u128::from(size) * 8, u128::from(own) * 8);
+        let spans = (self.bits % align + u128::from(width)).div_ceil(align) > unit / align;
+        if width > 0 && !packed && self.pack.is_none() && spans {
+            self.bits = self.bits.next_multiple_of(align);
         }
-        self.bits += width;
+        let at = self.bits;
+        self.bits += u128::from(width);
+        u64::try_from(at).unwrap_or(u64::MAX)
     }
 }
 
@@ -156,10 +172,12 @@ impl<'a> Lower<'a> {
             }
         }
         let align = layout.align.max(said.aligned.unwrap_or(1));
+        let size = layout.bytes().checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        let fields = self.with_units(fields, union, size);
         let s = &mut self.structs[number];
         s.fields = fields;
         s.align = align;
-        s.size = layout.bytes().checked_next_multiple_of(align).unwrap_or(u64::MAX);
+        s.size = size;
         s.transparent = said.transparent;
         s.complete = true;
         Ok(())
@@ -209,20 +227,54 @@ impl<'a> Lower<'a> {
         let align = member.align(own, layout);
         let Some(width) = member.bits else {
             let offset = layout.place(bytes, align);
-            return Ok(Some(Field { name: member.name, ty: member.ty, offset, bits: false }));
+            return Ok(Some(Field { name: member.name, ty: member.ty, offset, bits: None }));
         };
-        if member.packed || layout.packed {
-            return unsupported(span, "the attribute `packed` with bit-fields");
-        }
-        if align != own {
-            return unsupported(span, "a bit-field with another alignment than that of its type");
-        }
-        if width > bytes * 8 {
+        let Ty::Int(own_type) = &member.ty else {
+            return match member.ty {
+                Ty::Atomic(_) => unsupported(span, "an `_Atomic` bit-field"),
+                _ => wrong(span, "a bit-field has a type that is not an integer type"),
+            };
+        };
+        if width > if own_type.truth { 1 } else { bytes * 8 } {
             return wrong(span, "a bit-field is wider than its type");
         }
-        layout.place_bits(bytes, align, width, member.name.is_some());
-        let ty = member.ty;
-        Ok(member.name.map(|name| Field { name: Some(name), ty, offset: 0, bits: true }))
+        if width == 0 && member.name.is_some() {
+            return wrong(span, "a bit-field with a name has no bits");
+        }
+        let at = layout.place_bits(bytes, member.type_aligned.unwrap_or(own), &member, width);
+        let bits = Bits { at, width: width as u32, units: Vec::new() };
+        Ok(Some(Field { name: member.name, ty: member.ty, offset: 0, bits: Some(Rc::new(bits)) }))
+    }
+
+    /// Returns the members that have names, with the units in which bit-fields are accessed.
+    fn with_units(&self, mut fields: Vec<Field>, union: bool, size: u64) -> Vec<Field> {
+        let extent = |f: &Field| match &f.bits {
+            Some(b) => (b.at / 8, (b.at + u64::from(b.width)).div_ceil(8)),
+            None => (f.offset, f.offset),
+        };
+        let extents: Vec<(u64, u64)> = fields.iter().map(extent).collect();
+        let width = |f: &Field| f.bits.as_ref().map_or(0, |b| b.width);
+        let mut n = 0;
+        while n < fields.len() {
+            let mut end = n + 1;
+            while !union && width(&fields[n]) > 0 && end < fields.len() && width(&fields[end]) > 0 {
+                end += 1;
+            }
+            if fields[n].bits.is_none() {
+                n = end;
+                continue;
+            }
+            let limit = if union { size } else { extents.get(end).map_or(size, |e| e.0) };
+            let location = units((extents[n].0, extents[end - 1].1), limit);
+            for f in &mut fields[n..end] {
+                if let Some(bits) = &f.bits {
+                    f.bits = Some(Rc::new(in_units(bits, &location)));
+                }
+            }
+            n = end;
+        }
+        fields.retain(|f| f.bits.is_none() || f.name.is_some());
+        fields
     }
 
     /// Returns why a type is refused, if it is.
@@ -319,6 +371,30 @@ impl<'a> Lower<'a> {
         self.bind(name.to_string(), symbol);
         Ok(())
     }
+}
+
+/// Returns the numbers that cover the bytes of a memory location, and no others that belong to a
+/// member before `limit`.
+fn units((mut from, to): (u64, u64), limit: u64) -> Vec<(u64, u8)> {
+    let whole = (to - from).next_power_of_two();
+    let mut list = Vec::new();
+    if whole <= 8 && from + whole <= limit {
+        return vec![(from, whole as u8)];
+    }
+    while from < to {
+        let size = [8, 4, 2, 1].into_iter().find(|size| from + size <= to).unwrap_or(1);
+        list.push((from, size as u8));
+        from += size;
+    }
+    list
+}
+
+/// Returns a bit-field with the units of its location in which it is, and the first one.
+fn in_units(bits: &Bits, location: &[(u64, u8)]) -> Bits {
+    let shared = |n: usize| n == 0 && location.len() > 1;
+    let belongs = |(n, unit): &(usize, (u64, u8))| shared(*n) || bits.within(*unit).0 != 0;
+    let units = location.iter().copied().enumerate().filter(belongs).map(|(_, unit)| unit).collect();
+    Bits { units, ..bits.clone() }
 }
 
 /// Returns whether a type has all values from one to another.

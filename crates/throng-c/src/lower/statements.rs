@@ -4,7 +4,6 @@ use crate::syntax::ast::*;
 
 use super::attributes::pragma;
 use super::expressions::calls;
-use super::linkage::declared_name;
 use super::{Lower, Place, Result, Switch, Value, unsupported, wrong};
 use crate::library::special::ASYNC_LABEL;
 use crate::types::{Ty, promote};
@@ -158,11 +157,7 @@ impl<'a> Lower<'a> {
             BlockItem::StaticAssert(a) => self.attempt(|s| s.static_assert(a)),
             BlockItem::Statement(s) => self.statement(s),
             BlockItem::LocalLabels(names) => self.local_labels(names),
-            BlockItem::Function(f) => self.attempt(|s| {
-                let name = declared_name(&f.node.declarator.node).unwrap_or_default();
-                let refused = unsupported(i.span, "a function inside a function");
-                refused.inspect_err(|p| s.bind_refused(name, p))
-            }),
+            BlockItem::Function(f) => self.attempt(|s| s.define_nested(f)),
             BlockItem::Pragma(text) => self.attempt(|_| pragma(text, i.span)),
         }
     }

@@ -71,6 +71,7 @@ impl<'a> Lower<'a> {
         }
         let bytes = self.bytes_of(&ty, span)?;
         let r = self.register(PTR, Some(name.clone()));
+        self.program.unaligned = true;
         let here = std::mem::replace(&mut self.here, span);
         self.emit(Instr::AtomicBegin);
         self.emit(Instr::Alloc(r, bytes));

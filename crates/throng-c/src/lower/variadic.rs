@@ -1,5 +1,5 @@
-//! Variable arguments: those without a name are in a block of slots of eight bytes, whose address is
-//! the last argument. A `va_list` has the address of the next slot in its first bytes.
+//! Variable arguments: those without a name are in a block of slots of eight bytes, of which a
+//! structure takes as many as it needs. The address of the block is the last argument. A `va_list` has the address of the next slot in its first bytes.
 
 use std::rc::Rc;
 
@@ -25,21 +25,35 @@ impl<'a> Lower<'a> {
         if arguments.is_empty() {
             return Ok(Expr::Const(0));
         }
-        let ty = Ty::Array(Rc::new(Ty::Int(PTR)), Some(arguments.len() as u64));
+        let sizes = arguments.iter().map(|v| self.slots(&v.ty, span)).collect::<Result<Vec<i64>>>()?;
+        let ty = Ty::Array(Rc::new(Ty::Int(PTR)), Some(sizes.iter().sum::<i64>() as u64));
         // A `va_list` gets to know the address.
         let block = Expr::Local(self.local("(arguments)", &ty, true, span)?);
-        for (n, v) in arguments.into_iter().enumerate() {
+        let mut offset = 0;
+        for (v, slots) in arguments.into_iter().zip(sizes) {
+            let to = Expr::bin(BinOp::Add, block.clone(), Expr::Const(offset), PTR);
+            offset += slots * SLOT;
             if is_opaque(&v.ty) {
                 continue;
             }
-            let Some(passed) = passed_type(&v.ty) else {
-                return unsupported(span, "a structure as variable argument");
-            };
+            if let Ty::Struct(_) = v.ty.plain() {
+                self.copy(&to, &v.expr, &v.ty, span)?;
+                continue;
+            }
+            let Some(passed) = passed_type(&v.ty) else { return unsupported(span, "this variable argument") };
             let v = self.convert(v, &passed, span)?;
             let Some(at) = passed.scalar() else { continue };
-            self.store_as(self.access, &block, n as i64 * SLOT, v.expr, at);
+            self.store_as(self.access, &to, 0, v.expr, at);
         }
         Ok(block)
+    }
+
+    /// Returns how many slots a value takes.
+    fn slots(&self, ty: &Ty, span: Span) -> Result<i64> {
+        Ok(match ty.plain() {
+            Ty::Struct(_) => (self.size_of(ty, span)? as i64 + SLOT - 1) / SLOT,
+            _ => 1,
+        })
     }
 
     /// Lowers `va_start`, `va_end` and `va_copy`.
@@ -70,16 +84,19 @@ impl<'a> Lower<'a> {
         }
         let passed = passed_type(&ty).filter(|passed| *passed == ty);
         let at = passed.and_then(|passed| passed.scalar());
-        if at.is_none() && !is_opaque(&ty) {
+        if at.is_none() && !is_opaque(&ty) && !matches!(ty, Ty::Struct(_)) {
             return unsupported(span, "`va_arg` with this type");
         }
         let list = self.kept(list).expr;
         let next = self.load_as(self.access, &list, 0, PTR);
         let expr = match at {
             Some(at) => self.load_as(self.access, &next, 0, at),
+            // A structure is its address.
+            None if matches!(ty, Ty::Struct(_)) => next.clone(),
             None => opaque().expr,
         };
-        let moved = Expr::bin(BinOp::Add, next, Expr::Const(SLOT), PTR);
+        let size = self.slots(&ty, span)? * SLOT;
+        let moved = Expr::bin(BinOp::Add, next, Expr::Const(size), PTR);
         self.store_as(self.access, &list, 0, moved, PTR);
         Ok(Value { expr, ty })
     }

@@ -4,6 +4,7 @@
 //! becomes a turn, a read, a turn, a write. What is an access is what the goto program says,
 //! passage by passage.
 
+mod bits;
 mod calls;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -112,6 +113,8 @@ pub(super) struct Rewriter<'a> {
     declared: HashSet<String>,
     /// Copies of structures, with their parts.
     copies: &'a HashMap<(usize, usize), Vec<(u32, u8)>>,
+    /// Bit-fields, with the numbers that have them.
+    fields: &'a HashMap<(usize, usize), Vec<(u32, u8, bool)>>,
     /// Number of variables that each declaration leaves open.
     opened: HashMap<(usize, usize), usize>,
     fresh: usize,
@@ -180,7 +183,7 @@ impl<'a> Rewriter<'a> {
                 }
             }
         }
-        let (copies, inputs) = (&program.copies, BTreeSet::new());
+        let (copies, fields, inputs) = (&program.copies, &program.fields, BTreeSet::new());
         Rewriter {
             text,
             sites,
@@ -188,6 +191,7 @@ impl<'a> Rewriter<'a> {
             defined,
             declared,
             copies,
+            fields,
             opened,
             fresh: 0,
             inputs,
@@ -259,6 +263,7 @@ impl<'a> Rewriter<'a> {
             Statement::Compound(items) => items.iter().for_each(|i| match &i.node {
                 BlockItem::Declaration(d) => self.declaration(d, edits),
                 BlockItem::Statement(s) => self.statement(s, edits),
+                BlockItem::Function(f) => self.statement(&f.node.statement, edits),
                 _ => {}
             }),
             Statement::Expression(Some(e)) => self.expression(e, edits),
@@ -460,6 +465,7 @@ impl<'a> Rewriter<'a> {
     fn value(&mut self, e: &Node<Expression>) -> String {
         let (site, reads, ..) = self.kinds(e.span);
         match &e.node {
+            Expression::Member(_) if reads && self.is_field(e) => self.read_field(e, site),
             Expression::Identifier(_) | Expression::Member(_) => self.place_value(e, site, reads),
             Expression::BinaryOperator(b) => self.binary(e, &b.node),
             Expression::UnaryOperator(u) => self.unary(e, &u.node),
@@ -500,6 +506,10 @@ impl<'a> Rewriter<'a> {
                 let copy = parts.call(&a, &from);
                 format!("({{ __auto_type {a} = &({l}); {source}{copy} *{a}; }})")
             }
+            BinaryOperator::Assign if writes && self.is_field(&b.lhs) => {
+                let r = self.value(&b.rhs);
+                self.write_field(&b.lhs, site, &r)
+            }
             BinaryOperator::Assign if writes => {
                 let (a, v) = (self.name(), self.name());
                 let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
@@ -513,8 +523,12 @@ impl<'a> Rewriter<'a> {
             }
             ref op if compound(op).is_some() => {
                 let op = compound(op).unwrap_or("+");
-                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
                 let seen = reads || writes || other;
+                if (seen || self.question.overflow) && self.is_field(&b.lhs) {
+                    let r = self.value(&b.rhs);
+                    return self.update_field(&b.lhs, seen.then_some(site), op, &r, Gives::New);
+                }
+                let (l, r) = (self.place(&b.lhs), self.value(&b.rhs));
                 if !seen && !self.question.overflow {
                     return self.around(e.span, &[(b.lhs.span, l), (b.rhs.span, r)]);
                 }
@@ -555,8 +569,8 @@ impl<'a> Rewriter<'a> {
             | UnaryOperator::PostDecrement
             | UnaryOperator::PreIncrement
             | UnaryOperator::PreDecrement => {
-                let inner = self.place(&u.operand);
                 let seen = reads || writes || other;
+                let inner = self.place(&u.operand);
                 if !seen && !self.question.overflow {
                     return self.around(e.span, &[(u.operand.span, inner)]);
                 }
@@ -569,6 +583,9 @@ impl<'a> Rewriter<'a> {
                     U::PostIncrement | U::PostDecrement => Gives::Old,
                     _ => Gives::New,
                 };
+                if self.is_field(&u.operand) {
+                    return self.update_field(&u.operand, seen.then_some(site), op, "1", gives);
+                }
                 let turn = Turn { site: seen.then_some(site), atomic: other };
                 format!("({{ {} }})", self.update(turn, &inner, op, "1", gives))
             }

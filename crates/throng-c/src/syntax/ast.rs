@@ -600,7 +600,7 @@ pub enum BlockItem {
     Statement(Node<Statement>),
     /// `__label__ a, b;`
     LocalLabels(Vec<Node<Identifier>>),
-    /// A function inside a function: refused.
+    /// A function inside a function.
     Function(Box<Node<FunctionDefinition>>),
     /// The text behind `#pragma`.
     Pragma(String),

@@ -51,7 +51,8 @@ pub fn external<'a>(v: &mut impl Visit<'a>, item: &'a Node<ExternalDeclaration>)
     }
 }
 
-fn function<'a>(v: &mut impl Visit<'a>, f: &'a Node<FunctionDefinition>) {
+/// Visits what is inside of a function.
+pub fn function<'a>(v: &mut impl Visit<'a>, f: &'a Node<FunctionDefinition>) {
     specifiers(v, &f.node.specifiers);
     declarator(v, &f.node.declarator);
     v.statement(&f.node.statement);

@@ -352,6 +352,11 @@ fn copies_and_unseen_accesses_are_replayed() {
             "char first = text[0], second = text[1]; assert(!(first == 0 && second == 'b'));",
         ),
         with("memset(text, 7, 4);", "assert(text[3] != 7);"),
+        // What is written to a bit-field between the two steps of writing its neighbour is lost.
+        format!(
+            "{head} struct {{ int a : 4, b : 4; char c; }} z; void *f(void *v) {{ z.a = 1; return 0; }} int main(void) {{ \
+             pthread_t t; pthread_create(&t, 0, f, 0); z.b = 2; pthread_join(t, 0); assert(z.a == 1 && z.b == 2); return 0; }}"
+        ),
         // Its parts get their values one after the other, and then others learn its address.
         format!(
             "{head} int *known; void *f(void *v) {{ int *k = known; if (k) n = k[1]; return 0; }} \
@@ -376,7 +381,7 @@ fn races_are_replayed_wherever_the_accesses_are() {
     }
     let folder = folder("races");
     let head = "#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); \
-                int __VERIFIER_nondet_int(void); struct pair { int p, q; } s, u; int x, y; _Atomic int at; pthread_mutex_t m; pthread_cond_t c;";
+                int __VERIFIER_nondet_int(void); struct pair { int p, q; } s, u; struct bits { int a : 4, b : 5; char c : 6; } w; int x, y; _Atomic int at; pthread_mutex_t m; pthread_cond_t c;";
     let program = |f: &str, g: &str| {
         format!(
             "{head} void *f(void *v) {{ {f} return 0; }} void *g(void *v) {{ {g} return 0; }} int main(void) {{ pthread_t t, k; \
@@ -394,6 +399,8 @@ fn races_are_replayed_wherever_the_accesses_are() {
             "pthread_mutex_lock(&m); x = 2; pthread_cond_signal(&c); pthread_mutex_unlock(&m);",
         ),
         program("s = u;", "u.q = 1;"),
+        program("w.a = 1;", "x = w.c;"),
+        program("w.b++;", "struct bits k = w; x = k.a;"),
         program("struct pair l = s; x = l.q;", "s = (struct pair){ 1, 2 };"),
         program("int own = 0, *q = &own; for (int i = 0; i < 2; i++) { *q = i; q = &x; }", "x = 1;"),
         program("if (__VERIFIER_nondet_int() == 77) x = 1;", "x = 2;"),
@@ -467,7 +474,17 @@ fn what_cannot_be_replayed_is_refused() {
 /// arrays, pointers to what is private or shared.
 fn shared_statement(r: &mut Random) -> String {
     let k = r.below(4);
-    match r.below(14) {
+    match r.below(16) {
+        13 => format!("w.{} {}= {k};", r.pick(&["a", "b"]), r.pick(&["", "+", "-", "^"])),
+        14 => r
+            .pick(&[
+                "x = w.a + w.b;",
+                "w.b = w.a;",
+                "y = w.b--;",
+                "i = ++w.a;",
+                "{ struct bits k = w; y = k.a; }",
+            ])
+            .into(),
         0 => format!("s = (struct pair){{ {k}, {} }};", r.below(4)),
         1 => r.pick(&["s = u;", "u = s;", "l = s;", "s = l;", "l = x ? s : u;", "*q = u;", "l = *q;"]).into(),
         2 => "{ struct pair k = s; l.p = k.q; }".into(),
@@ -494,7 +511,7 @@ fn failing_program(seed: u64) -> String {
     let r = &mut Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95) + 7);
     let mut text = String::from(
         "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\nvoid __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);\n\
-         _Bool __VERIFIER_nondet_bool(void); struct pair { int p; short q; } s = { 1, 2 }, u, *q = &u; int x, y = 1, a[4]; _Atomic int at;\n\
+         _Bool __VERIFIER_nondet_bool(void); struct bits { unsigned a : 3; int b : 6, c : 12; char d; } w = { 1, 2 }; struct pair { int p; short q; } s = { 1, 2 }, u, *q = &u; int x, y = 1, a[4]; _Atomic int at;\n\
          pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; void add(int *to) { *to = *to + 1; }\n",
     );
     let body = |r: &mut Random, count: usize| -> String {

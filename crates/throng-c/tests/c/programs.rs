@@ -247,7 +247,10 @@ fn what_is_not_modelled_leaves_a_program_open_where_a_run_comes_to_it() {
         ),
         ("int main() { x = 2;\nfor (__int128 i = 0; i < 3; i++) x = 4; return 0; }", "`__int128`"),
         ("int main() { x = 2;\nL: goto *(&&L + 1); }", "not the address of a label"),
-        ("int main() { x = 2;\nint f(int v) { return v; } return f(3); }", "a function inside a function"),
+        (
+            "int main() { x = 2;\nint f(int v) { return v + x; } int (*p)(int) = f; for (int y = 0; y < 1; y++) { int g(void) { return y; } int (*q)(void) = g; } return p(3); }",
+            "a pointer to a function inside a function",
+        ),
         ("int main() { x = 2;\nenum e { A = (int)(__real__ 3) } v = A; return v; }", "`__real__`"),
     ] {
         let text = format!("int x; {text}");

@@ -118,6 +118,18 @@ impl Stepper<'_> {
         })
     }
 
+    /// Returns the alignment of a private variable.
+    pub(super) fn private_alignment(&self, run: &Run, v: i64) -> u32 {
+        let object = object_of(v);
+        let fixed = usize::try_from(object - PRIVATE).ok().and_then(|n| self.program.locals.get(n));
+        match fixed {
+            Some(local) => local.align,
+            None => self.own_variable(run, object).map_or(1, |(of, _)| {
+                self.program.templates[of.template as usize].locals[of.local as usize].align
+            }),
+        }
+    }
+
     /// Returns the place of an object in private memory.
     pub(super) fn private_place(&self, run: &Run, object: i64) -> Option<Range<usize>> {
         match self.program.locals.get(usize::try_from(object - PRIVATE).ok()?) {

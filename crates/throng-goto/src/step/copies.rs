@@ -5,12 +5,14 @@
 //!
 //! The same holds for what a function writes of which it is not known what it can be.
 //!
-//! Between its load and its store, a part that has no value at all is a register without one. A
-//! register cannot tell which bytes of a part have a value, so then both are executed at once; where
-//! other threads could tell, the load chooses values.
+//! Between its load and its store, a part that has no value at all is a register without one. One
+//! of which a part has no value is packed into the register if it is small. Other registers cannot
+//! tell which bytes of a part have a value, so then load and store are executed at once; where other
+//! threads could tell, the load chooses values.
 //!
 //! Any value that is stored and read nowhere else is such a copy, too.
 
+use super::bits::{is_packed, packed, unpacked};
 use super::{COPIED, DEAD, OPEN, Run, Stepper, Stop};
 use crate::program::{Expr, Instr, Int, Reg, Template};
 
@@ -28,6 +30,11 @@ fn is_open(byte: u16) -> bool {
     byte == OPEN || byte == COPIED
 }
 
+/// Returns whether bytes without a value can be [`packed`] into a register of this type.
+fn is_small(at: Int) -> bool {
+    at.size <= 4 && !at.signed && !at.float
+}
+
 impl Stepper<'_> {
     /// Continues with bytes of which some were never written, if they are only copied. Returns
     /// whether they are.
@@ -42,6 +49,12 @@ impl Stepper<'_> {
             run.registers[r as usize] = None;
             return Ok(true);
         }
+        bytes.iter_mut().filter(|b| **b == OPEN).for_each(|b| *b = COPIED);
+        if is_small(at) {
+            self.pass(run, a);
+            run.registers[r as usize] = Some(packed(&bytes));
+            return Ok(true);
+        }
         let named = matches!(to, Expr::Const(_) | Expr::Local(_));
         let to = self.value(to, run)?;
         if run.depth == 0 && self.is_shared(run, to) {
@@ -49,13 +62,12 @@ impl Stepper<'_> {
         }
         self.pass(run, a);
         run.pc += 1;
-        bytes.iter_mut().filter(|b| **b == OPEN).for_each(|b| *b = COPIED);
         self.put(run, to, &bytes, named)?;
         Ok(true)
     }
 
-    /// Stores a register without a value that was loaded from bytes that were never written, or
-    /// that a function of the library writes. Returns whether it is one.
+    /// Stores a register that was loaded from bytes of which some were never written, or that a
+    /// function of the library writes. Returns whether it is one.
     pub(super) fn store_unwritten(
         &self,
         run: &mut Run,
@@ -64,9 +76,12 @@ impl Stepper<'_> {
         at: Int,
     ) -> Result<bool, Stop> {
         let Expr::Reg(r) = e else { return Ok(false) };
-        if run.registers[*r as usize].is_some() || run.pc == 0 {
-            return Ok(false);
-        }
+        let packed = match run.registers[*r as usize] {
+            _ if run.pc == 0 => return Ok(false),
+            None => None,
+            Some(v) if is_small(at) && is_packed(v) => Some(unpacked(v, at.size)),
+            Some(_) => return Ok(false),
+        };
         let t = self.template(run);
         let byte = match &t.code[run.pc - 1] {
             Instr::Load(loaded, ..) if loaded == r => COPIED,
@@ -80,7 +95,8 @@ impl Stepper<'_> {
         }
         let a = self.value(address, run)?;
         let named = matches!(address, Expr::Const(_) | Expr::Local(_));
-        self.put(run, a, &vec![byte; at.size.into()], named)?;
+        let bytes = packed.unwrap_or_else(|| vec![byte; at.size.into()]);
+        self.put(run, a, &bytes, named)?;
         Ok(true)
     }
 

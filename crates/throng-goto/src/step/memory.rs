@@ -351,9 +351,8 @@ impl Stepper<'_> {
                 let why = "a pointer to an object that no longer exists is compared";
                 return Err(Stop::Undefined(why.into()));
             }
-            PointerUse::Number(_) if objects[0] != 0 => {
-                self.missing("an address is used as a number, and only one value of it was tried");
-            }
+            // What is computed from it tells whether it matters which number it is.
+            PointerUse::Number(_) => {}
             _ => {}
         }
         Ok(())
@@ -363,6 +362,8 @@ impl Stepper<'_> {
 /// Why a local variable whose place is used again is not certain to be all that there is to it.
 pub(super) const STALE: &str = "another thread may still have a pointer to an earlier local variable";
 
+/// Why an address that becomes a number is not all that there is to it.
+pub(super) const NUMBER: &str = "an address is used as a number, and only one value of it was tried";
 /// An object among the bytes of others.
 pub(super) struct Part<'r> {
     of: &'r Bytes,

@@ -119,6 +119,7 @@ pub fn raw(functions: Vec<Function>, globals: &[(&str, Int)]) -> Program {
             name: name.into(),
             init: vec![0; at.size.into()],
             base,
+            align: 0,
             parts: vec![(0, at, String::new())],
             visible: true,
             global: true,

@@ -77,8 +77,20 @@ impl Rewriter<'_> {
             }
             Some(Meaning::Allocate(_)) => format!("__throng_malloc({site}, {})", arg(args, 0)),
             Some(Meaning::Free) => format!("__throng_give_back({site}, {})", arg(args, 0)),
-            Some(Meaning::Unreachable | Meaning::Expect | Meaning::IsConstant | Meaning::Variadic(_)) => {
-                format!("{name}({list})")
+            Some(
+                Meaning::Unreachable
+                | Meaning::Expect
+                | Meaning::IsConstant
+                | Meaning::Variadic(_)
+                | Meaning::Count(_)
+                | Meaning::SwapBytes(_)
+                | Meaning::Compiler(_),
+            ) => format!("{name}({list})"),
+            Some(Meaning::Overflows(_)) => {
+                let names = [self.name(), self.name(), self.name()];
+                let declared = |(n, v): (&String, &String)| format!("__auto_type {n} = ({v}); ");
+                let declared: String = names.iter().zip(args).map(declared).collect();
+                format!("({{ {declared}__throng_maybe({site}, 1); {name}({}); }})", names.join(", "))
             }
             Some(Meaning::Number(_)) => format!("{name}({list})"),
             Some(Meaning::Hint) => "((void)0)".into(),

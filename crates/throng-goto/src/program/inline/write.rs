@@ -123,7 +123,12 @@ impl Writer<'_, '_> {
         let at = top.next_multiple_of(local.align.max(1));
         *top = at + local.size;
         let base = inliner.program.private.len() as u32 + at;
-        inliner.private.push(Private { name: local.name.clone(), base, size: local.size });
+        inliner.private.push(Private {
+            name: local.name.clone(),
+            base,
+            size: local.size,
+            align: local.align,
+        });
         Expr::Const(address(PRIVATE + inliner.private.len() as i64 - 1, 0))
     }
 
@@ -139,6 +144,9 @@ impl Writer<'_, '_> {
             }
             if t.copies.binary_search(&pc).is_ok() {
                 self.out.copies.push(self.out.code.len());
+            }
+            if let Some(mask) = t.field(pc) {
+                self.out.bits.push((self.out.code.len(), mask));
             }
             self.instruction(copy, pc);
         }
@@ -493,6 +501,7 @@ fn object(local: &Local) -> Object {
         name: local.name.clone(),
         init: vec![OPEN; local.size as usize],
         base: 0,
+        align: local.align,
         parts: local.parts.clone(),
         visible: true,
         global: false,
