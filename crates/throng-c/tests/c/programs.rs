@@ -206,6 +206,27 @@ fn mistakes_are_refused_with_their_position() {
     assert_eq!(several, 2);
 }
 
+/// The square root of a negative number sets `errno`, and other functions may set it.
+#[test]
+fn functions_of_numbers_may_set_errno() {
+    let text = |body: &str| {
+        format!(
+            "extern int *__errno_location(void); double sqrt(double); double log(double); void reach_error(void); \
+             int main(void) {{ double x = 4; {body} if (*__errno_location() != 0) reach_error(); return 0; }}"
+        )
+    };
+    let reaches = |body: &str| {
+        let raw = text(body);
+        let loaded = read(Source::new("a.i", raw.clone()), raw, &Options::default());
+        let loaded = loaded.unwrap_or_else(|_| panic!("{body}"));
+        let model = loaded.query.model();
+        let problem = loaded.query.problem_of(model);
+        matches!(search(&problem, 1, 10_000, Duration::from_secs(60)), Found::Unsafe(..))
+    };
+    assert!(reaches("x = sqrt(-x);") && reaches("x = log(x);"));
+    assert!(!reaches("x = sqrt(x);"));
+}
+
 #[test]
 fn what_is_not_modelled_leaves_a_program_open_where_a_run_comes_to_it() {
     const SIZE: &str = "an array whose size is not constant";
