@@ -8,6 +8,8 @@ long __throng_between(long least, long most);
 void __throng_fill(void *to, size_t n);
 void __throng_write(void *to, size_t n);
 int __throng_any(void);
+int *__errno_location(void);
+void __futex(void);
 void __throng_errno(void);
 
 long read(int file, void *to, size_t n) {
@@ -181,4 +183,35 @@ char *realpath(const char *path, char *to) {
         found = malloc(4096);
     __throng_write(found, 4096);
     return found;
+}
+
+/* Of Linux: the number of the thread, and waiting for a word to change. A wait may end at any time.
+   Numbers are those of x86-64. */
+long syscall(long number, ...) {
+    __builtin_va_list list;
+    int *word;
+    int operation, value, now;
+    if (number == 186)
+        return __throng_any();
+    __builtin_va_start(list, number);
+    word = __builtin_va_arg(list, int *);
+    operation = __builtin_va_arg(list, int) & 127;
+    value = __builtin_va_arg(list, int);
+    if (operation == 0 || operation == 9) {
+        __CPROVER_atomic_begin();
+        now = *word;
+        __CPROVER_atomic_end();
+        if (now != value) {
+            *__errno_location() = 11;
+            return -1;
+        }
+        if (__throng_between(0, 1))
+            return 0;
+        __throng_errno();
+        return -1;
+    }
+    if (operation == 1 || operation == 10)
+        return value == 1 ? __throng_between(0, 1) : __throng_any();
+    __futex();
+    return 0;
 }

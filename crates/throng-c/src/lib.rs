@@ -162,7 +162,8 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
     let file = user.name.clone();
-    let text = Text::prepared(user, vec![Unit { file, raw }], options.flags.is_ilp32());
+    let unit = Unit { file, raw, written: Vec::new() };
+    let text = Text::prepared(user, vec![unit], options.flags.is_ilp32());
     text.with(options.library.clone()).asking(&options.question)
 }
 

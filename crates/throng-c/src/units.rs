@@ -60,7 +60,8 @@ fn read(
     timeout: Duration,
 ) -> Result<Read, Rejected> {
     let name = file.path.display().to_string();
-    let mut raw = match (is_preprocessed(&file.path), given) {
+    let preprocessed = is_preprocessed(&file.path);
+    let mut raw = match (preprocessed, given) {
         (true, Some(text)) => text.text.clone(),
         (true, None) if several => format!("# 1 \"{name}\"\n{}", read_source(&file.path)?.text),
         (true, None) => read_source(&file.path)?.text,
@@ -74,5 +75,10 @@ fn read(
     if several {
         raw.push('\n');
     }
-    Ok(Read { path: file.path.clone(), unit: Unit { file: name, raw } })
+    let unit = match preprocessed {
+        // Who knows where it was preprocessed.
+        true => Unit { file: name, raw, written: Vec::new() },
+        false => Unit::preprocessed(name, raw),
+    };
+    Ok(Read { path: file.path.clone(), unit })
 }

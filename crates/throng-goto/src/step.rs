@@ -495,6 +495,14 @@ impl<'a> Stepper<'a> {
         self.steps.missing.get_or_insert(why.into());
     }
 
+    /// Notes that not everything is tried where a run is.
+    fn missing_at(&mut self, run: &Run, why: &str) {
+        if self.steps.missing.is_none() {
+            let line = self.program.origin_at(run.point()).line;
+            self.missing(format!("line {line}: {why}"));
+        }
+    }
+
     /// The template whose code a run executes.
     fn template(&self, run: &Run) -> &'a Template {
         &self.program.templates[run.template]
@@ -664,7 +672,11 @@ impl<'a> Stepper<'a> {
             return;
         }
         if !all {
-            self.missing("inputs have more values than those that were tried");
+            let what = match &t.names[r as usize] {
+                Some(name) => format!("`{name}`"),
+                None => "an input".into(),
+            };
+            self.missing_at(&run, &format!("{what} has more values than those that were tried"));
         }
         let run = Rc::new(run);
         self.work.extend(values.into_iter().rev().map(|v| Way::With(run.clone(), r, v)));
@@ -762,7 +774,7 @@ impl<'a> Stepper<'a> {
                 using.operands(&mut |e| operands.push(self.value(e, run)));
                 let objects =
                     operands.into_iter().map(|v| v.map(object_of)).collect::<Result<Vec<_>, _>>()?;
-                self.pointer(using, &objects)?;
+                self.pointer(run, using, &objects)?;
             }
             Instr::Fail(Violation::Locks, why) => self.misuse(run, why)?,
             Instr::Fail(what, why) => return Err(Stop::Violated(*what, why.clone())),
@@ -873,7 +885,7 @@ impl<'a> Stepper<'a> {
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b >= OPEN);
         if at.size < 8 && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-            self.missing(memory::NUMBER);
+            self.missing_at(run, memory::NUMBER);
         }
         if open && !self.is_read_later(run, r) {
             run.registers[r as usize] = None;
@@ -897,7 +909,8 @@ impl<'a> Stepper<'a> {
         // Chosen once and for all, so that the next read gives the same.
         let (values, all) = values(self.program, at);
         if !all {
-            self.missing("memory that was never written has more values than those that were tried");
+            let why = "memory that was never written has more values than those that were tried";
+            self.missing_at(run, why);
         }
         for v in values.into_iter().rev() {
             let mut next = run.clone();

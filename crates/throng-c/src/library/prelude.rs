@@ -48,6 +48,11 @@ pub(crate) fn is_pure(name: &str) -> bool {
     index().get(name).is_some_and(|&n| !OPEN.contains(&FILES[n].0)) && !CHOICES.contains(&name)
 }
 
+/// Returns whether a function, by its name among the definitions, is the one that calls the kernel.
+pub(crate) fn is_system_call(function: &str) -> bool {
+    function.ends_with(":syscall")
+}
+
 /// Returns whether C leaves open in which order a function, by its name among the definitions,
 /// compares.
 pub(crate) fn is_sorting(function: &str) -> bool {

@@ -406,6 +406,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("_longjmp", Refused, false),
     ("siglongjmp", Refused, false),
     ("fork", Refused, false),
+    ("__futex", Refused, false),
     ("vfork", Refused, false),
     // Input.
     ("scanf", Meaning::Scan(Scan::Input), false),

@@ -2,7 +2,8 @@
 //!
 //! A program is called with its name and up to two further arguments, strings of up to fifteen
 //! bytes. The bytes are open until something reads them, like those of other memory that was never
-//! written. A run goes no further where it is called in another way.
+//! written. A run goes no further where it is called in another way; if only the number of arguments
+//! is used, it goes on, and is in doubt.
 
 use super::uses::Uses;
 use super::{Definition, Lower, Result};
@@ -21,6 +22,10 @@ const CHAR: Int = Int::new(1, true);
 
 /// What an argument is called as a variable, followed by its number. No variable of C is called so.
 const ARGUMENT: &str = "argument ";
+
+fn many_arguments() -> String {
+    format!("a call of `main` with more than {} arguments", MOST - 1)
+}
 
 /// Returns which argument of `main` a variable is.
 pub(crate) fn number_of(name: &str) -> Option<usize> {
@@ -50,8 +55,9 @@ impl<'a> Lower<'a> {
         if let Some(argc) = number.filter(|_| count.is_some() || list.is_some()) {
             self.assume("the first argument of `main` is its name");
             self.emit(Instr::Assume(Expr::bin(BinOp::Le, Expr::Const(1), Expr::Reg(argc), INT)));
-            if let Some(argv) = pointer(&list) {
-                self.argument_list(argc, argv, span)?;
+            match pointer(&list) {
+                Some(argv) => self.argument_list(argc, argv, span)?,
+                None => self.argument_count(argc),
             }
         }
         if let Some(r) = pointer(&environment) {
@@ -60,11 +66,21 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// Nothing but their number is used: proofs cover all, and a run with many is not one to report.
+    fn argument_count(&mut self, argc: Reg) {
+        let (few, many) = (self.label(), self.label());
+        self.emit(Instr::Branch(Expr::bin(BinOp::Le, Expr::Reg(argc), Expr::Const(MOST), INT), few, many));
+        self.place_label(many);
+        self.emit_doubtful(argc, Doubt::Value(many_arguments()));
+        self.emit(Instr::Assume(Expr::bin(BinOp::Lt, Expr::Const(MOST), Expr::Reg(argc), INT)));
+        self.place_label(few);
+    }
+
     fn argument_list(&mut self, argc: Reg, argv: Reg, span: Span) -> Result<()> {
         let (few, many) = (self.label(), self.label());
         self.emit(Instr::Branch(Expr::bin(BinOp::Le, Expr::Reg(argc), Expr::Const(MOST), INT), few, many));
         self.place_label(many);
-        self.emit(Instr::Unmodelled(format!("a call of `main` with more than {} arguments", MOST - 1)));
+        self.emit(Instr::Unmodelled(many_arguments() + " is not modelled"));
         self.place_label(few);
         let text = Ty::Array(Ty::Int(CHAR).into(), Some(BYTES));
         let pointers = Ty::Array(Ty::ptr(Ty::Int(CHAR)).into(), Some(MOST as u64 + 1));

@@ -72,6 +72,10 @@ impl<'a> Lower<'a> {
             Meaning::Atomic => return self.atomic(name, args, span),
             Meaning::StandardAtomic => return self.standard_atomic(name, args, span),
             Meaning::Errno => {
+                if self.errno.is_none() && !self.dry {
+                    // Only code of the library uses it.
+                    self.errno = Some(self.thread_local("errno", 4, 4));
+                }
                 let expr = Expr::Const(self.errno.unwrap_or(0));
                 result = Some(Value { expr, ty: Ty::ptr(Ty::int()) });
             }

@@ -435,7 +435,15 @@ impl<'a> Lower<'a> {
                 let y = if math == Math::Absolute { Expr::Const(0) } else { y };
                 self.chosen(is_nan(&x, at), nan, with_sign(x, y, at), at)
             }
-            Math::Root => Expr::convert(x, Conversion::Root(at)),
+            Math::Root => {
+                let (negative, end) = (less(&x, &Expr::Const(0)), self.label());
+                if negative != Expr::Const(0) {
+                    self.leave_unless(negative, end);
+                    self.set_errno("the square root");
+                }
+                self.place_label(end);
+                Expr::convert(x, Conversion::Root(at))
+            }
             Math::Truncate => self.truncated(&x, at),
             Math::Floor => {
                 let whole = self.truncated(&x, at);

@@ -220,17 +220,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Sets `errno` to any positive number, or leaves it.
+    /// Sets `errno`, or leaves it.
     pub(super) fn set_errno(&mut self, name: &str) {
         let Some(errno) = self.errno else { return };
-        let (r, sets) = (self.register(INT, None), self.register(Int { truth: true, ..BYTE }, None));
-        let end = self.label();
+        let (sets, end) = (self.register(Int { truth: true, ..BYTE }, None), self.label());
         self.emit(Instr::Any(sets));
         self.leave_unless(Expr::Reg(sets), end);
-        self.emit_doubtful(r, Doubt::Result(name.into()));
-        let positive = Expr::bin(BinOp::Lt, Expr::Const(0), Expr::Reg(r), INT);
-        self.leave_unless(positive, end);
-        self.store(&Expr::Const(errno), 0, Expr::Reg(r), INT);
+        self.write_something(Some(&Doubt::Result(name.into())), &Expr::Const(errno), 0, INT);
         self.place_label(end);
     }
 
@@ -272,7 +268,7 @@ impl<'a> Lower<'a> {
         self.any_result(ty, span, |s, r| match &function.returns {
             Returns::Between(..) => {
                 let (least, most) = ends.unwrap_or_default();
-                match function.returns.two() {
+                match function.returns.two().or(two(function, &least, &most)) {
                     Some((least, true)) => s.one_of_two(r, least),
                     Some((only, false)) => s.emit(Instr::Let(r, Expr::Const(only))),
                     None => s.any_within(r, least, most),
@@ -543,6 +539,21 @@ impl<'a> Lower<'a> {
         let is_one = matches!(name, "stdin" | "stdout" | "stderr");
         let a = is_one.then(|| address(FUNCTION + self.function_number(name), 0));
         a.map(|a| a.to_le_bytes().map(u16::from).to_vec())
+    }
+}
+
+/// Returns the least of one or two numbers (`true`) between arguments that are constant; only code
+/// of the library names both.
+fn two(function: &Function, least: &Option<Expr>, most: &Option<Expr>) -> Option<(i64, bool)> {
+    let named =
+        matches!(function.returns, Returns::Between(Some(Term::Argument(_)), Some(Term::Argument(_))));
+    match (least, most) {
+        (Some(Expr::Const(a)), Some(Expr::Const(b)))
+            if named && (*a == *b || a.checked_add(1) == Some(*b)) =>
+        {
+            Some((*a, a != b))
+        }
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::functions::takes_more;
 use super::{Lower, Place, Result, Symbol, Value, unsupported};
-use crate::library::prelude::{defines, is_sorting};
+use crate::library::prelude::{defines, is_sorting, is_system_call};
 use crate::syntax::ast::Span;
 use crate::types::{Func, Ty};
 use throng_goto::program::{Expr, Instr, PTR};
@@ -57,6 +57,9 @@ impl<'a> Lower<'a> {
         }
         if arguments.len() < d.ty.parameters.len() {
             return unsupported(span, format!("a call of `{function}` without an argument"));
+        }
+        if is_system_call(function) {
+            self.check_system_call(&arguments, span)?;
         }
         if is_sorting(function) {
             self.assume("`qsort` sorts by insertion");
@@ -115,6 +118,18 @@ impl<'a> Lower<'a> {
             Some(Place::Memory(a, _)) => Some(Value { expr: a, ty: ty.result.clone() }),
             _ => None,
         })
+    }
+
+    /// Calls of the kernel by number: that of the thread, and futexes, whose waits may end at any
+    /// time.
+    fn check_system_call(&self, arguments: &[Value], span: Span) -> Result<()> {
+        match arguments.first().map(|v| &v.expr) {
+            Some(Expr::Const(186)) => Ok(()),
+            Some(Expr::Const(202)) if !self.question.exact_waits() => Ok(()),
+            Some(Expr::Const(202)) => unsupported(span, "a futex where waits end with a signal only"),
+            Some(Expr::Const(n)) => unsupported(span, format!("`syscall` with the number {n}")),
+            _ => unsupported(span, "`syscall` with a number that is not constant"),
+        }
     }
 
     fn prelude_result(&mut self, ty: &Func, span: Span) -> Result<Option<Place>> {

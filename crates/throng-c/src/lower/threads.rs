@@ -9,7 +9,8 @@ use super::builtins::Args;
 use super::functions::Role;
 use super::{Definition, Lower, Result, Symbol, Value, unsupported, written_name, wrong};
 use crate::library::special::Thread;
-use crate::types::Ty;
+use crate::types::{Func, Ty};
+use std::rc::Rc;
 use throng_goto::program::{BinOp, Expr, FUNCTION, INT, Instr, Int, PTR, object_of};
 
 /// Returns the handle of the running thread: 0 is none.
@@ -158,7 +159,13 @@ impl<'a> Lower<'a> {
     fn call_once(&mut self, args: Args<'a>, span: Span) -> Result<Expr> {
         let o = self.arg(args, 0, span)?;
         let function = self.arg(args, 1, span)?;
-        let ty = self.function_type(&function, span)?;
+        // A `void *` is converted to what the parameter is.
+        let ty = match function.ty.plain() {
+            Ty::Ptr(t) if **t == Ty::Void => {
+                Rc::new(Func { result: Ty::Void, parameters: Vec::new(), variadic: false })
+            }
+            _ => self.function_type(&function, span)?,
+        };
         let (first, later, end) = (self.label(), self.label(), self.label());
         self.emit(Instr::AtomicBegin);
         let word = self.load(&o.expr, 0, INT);

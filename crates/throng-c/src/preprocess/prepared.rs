@@ -13,6 +13,26 @@ pub struct Unit {
     pub file: String,
     /// Its text.
     pub raw: String,
+    /// The files that lines of it are from, as they are written: names and texts. Those of the
+    /// system need not be there.
+    pub written: Vec<(String, String)>,
+}
+
+impl Unit {
+    /// Reads the files that the line markers of a text name, apart from those of the system.
+    pub fn preprocessed(file: String, raw: String) -> Unit {
+        let mut names: Vec<&str> = Vec::new();
+        for line in raw.lines().filter(|l| l.starts_with('#')) {
+            let system = line.rsplit_once('"').is_some_and(|(_, flags)| flags.contains('3'));
+            match marker(line) {
+                Some((_, name)) if !system && !names.contains(&name) => names.push(name),
+                _ => {}
+            }
+        }
+        let text = |name: &str| Some((name.to_string(), std::fs::read_to_string(name).ok()?));
+        let written = names.into_iter().filter_map(text).collect();
+        Unit { file, raw, written }
+    }
 }
 
 /// The text for the parser, with the way back to where it came from.
@@ -35,12 +55,21 @@ struct Lines {
     text: Arc<str>,
     /// All lines, in order.
     lines: Vec<Line>,
-    /// The files that are named in line markers, and whether each is the user's.
-    files: Vec<(String, bool)>,
+    /// The files that are named in line markers.
+    files: Vec<File>,
     /// Where the lines of the user's file begin.
     user_lines: Vec<usize>,
     /// Whether the text is the user's file as it is.
     is_user: bool,
+}
+
+/// A file that is named in line markers.
+#[derive(Debug)]
+struct File {
+    name: String,
+    is_user: bool,
+    /// Its lines as they are written, if they are known.
+    lines: Vec<String>,
 }
 
 /// A line of the text: where it begins, and its number in its file. Before the first line marker
@@ -66,14 +95,15 @@ impl Prepared {
     /// Reads the line markers of translation units.
     pub fn new(sources: Vec<Unit>, user: Source) -> Prepared {
         let text: Arc<str> = sources.iter().map(|s| s.raw.as_str()).collect::<String>().into();
-        let mut units = Vec::new();
+        let (mut units, mut written) = (Vec::new(), Vec::new());
         let mut from = 0;
         for source in sources {
             let to = from + source.raw.len();
             units.push((from..to, source.file));
+            written.extend(source.written);
             from = to;
         }
-        let lines = Arc::new(Lines::new(text.clone(), &user));
+        let lines = Arc::new(Lines::new(text.clone(), &user, &written));
         Prepared { text, user: Arc::new(user), units, lines, passages: Vec::new() }
     }
 
@@ -142,12 +172,12 @@ impl Prepared {
     /// Returns the file that a byte of the text is from, if it is not the user's.
     pub fn other_file(&self, at: usize) -> Option<&str> {
         let file = self.lines.files.get(self.lines.at(self.original(at)).file?)?;
-        (!file.1).then_some(file.0.as_str())
+        (!file.is_user).then_some(file.name.as_str())
     }
 }
 
 impl Lines {
-    fn new(text: Arc<str>, user: &Source) -> Lines {
+    fn new(text: Arc<str>, user: &Source, written: &[(String, String)]) -> Lines {
         let mut user_lines = vec![0];
         user_lines.extend(user.text.bytes().enumerate().filter(|b| b.1 == b'\n').map(|b| b.0 + 1));
         let is_user = *text == *user.text;
@@ -159,19 +189,22 @@ impl Lines {
             start += line.len();
             number += 1;
             if let Some((marked, name)) = marker(line) {
-                (number, file) = (marked, Some(lines.file(name, &user.name)));
+                (number, file) = (marked, Some(lines.file(name, &user.name, written)));
             }
         }
         lines
     }
 
     /// Returns the number of a file that a line marker names.
-    fn file(&mut self, name: &str, user: &str) -> usize {
+    fn file(&mut self, name: &str, user: &str, written: &[(String, String)]) -> usize {
+        let shown = name.trim_start_matches("./");
         // Markers go back and forth between few files, most often to one of the last.
-        let known = self.files.iter().rposition(|f| f.0 == name);
+        let known = self.files.iter().rposition(|f| f.name == shown);
         known.unwrap_or_else(|| {
-            let is_user = name.trim_start_matches("./") == user.trim_start_matches("./");
-            self.files.push((name.to_string(), is_user));
+            let is_user = shown == user.trim_start_matches("./");
+            let text = written.iter().find(|w| w.0 == name).map_or("", |w| &w.1);
+            let lines = text.lines().map(|l| l.trim().to_string()).collect();
+            self.files.push(File { name: shown.to_string(), is_user, lines });
             self.files.len() - 1
         })
     }
@@ -184,7 +217,7 @@ impl Lines {
 
     /// Returns whether a file named in a line marker is the user's.
     fn is_users(&self, line: &Line) -> bool {
-        line.file.is_none_or(|f| self.files[f].1)
+        line.file.is_none_or(|f| self.files[f].is_user)
     }
 
     /// Returns the passage in the user's file; `Err` names the place in another one.
@@ -194,7 +227,7 @@ impl Lines {
             return Ok(Span::new(start, end));
         }
         if !self.is_users(&line) {
-            let name = line.file.map_or("", |f| &self.files[f].0);
+            let name = line.file.map_or("", |f| &self.files[f].name);
             return Err(format!("{name}:{}", line.number));
         }
         let from = self.user_line(user, &line);
@@ -229,8 +262,11 @@ impl Lines {
                 (None, number, column, text_of(&user.text, at))
             }
             _ => {
-                let file = line.file.map(|f| self.files[f].0.clone());
-                (file, number, 0, text_of(&self.text, line.start))
+                let file = line.file.map(|f| &self.files[f]);
+                // Where a macro was expanded, the text is not what is written there.
+                let written = file.and_then(|f| f.lines.get(line.number.checked_sub(1)?).cloned());
+                let shown = written.unwrap_or_else(|| text_of(&self.text, line.start));
+                (file.map(|f| f.name.clone()), number, 0, shown)
             }
         }
     }
@@ -264,7 +300,7 @@ mod tests {
     use super::*;
 
     fn one(raw: &str) -> Vec<Unit> {
-        vec![Unit { file: "a.c".into(), raw: raw.into() }]
+        vec![Unit { file: "a.c".into(), raw: raw.into(), written: Vec::new() }]
     }
 
     #[test]
@@ -279,6 +315,16 @@ mod tests {
         assert_eq!((p.other_file(at("h;")), p.other_file(at("z ="))), (Some("h.h"), None));
         let d = p.error("E802", at("$"), at("$") + 1, "unexpected");
         assert_eq!(d.span.map(|s| &p.user.text[s.range()]), Some("int z = X + $;"));
+    }
+
+    #[test]
+    fn a_line_of_another_file_is_shown_as_it_is_written() {
+        let raw = "# 1 \"./h.h\" 1\nint\n# 1 \"h.h\" 3\n(1)\n# 1 \"./h.h\"\n;\n# 1 \"a.c\"\nint x;\n";
+        let written = vec![("./h.h".into(), "  int h = ONE;\n".to_string())];
+        let unit = Unit { file: "a.c".into(), raw: raw.into(), written };
+        let p = Prepared::new(vec![unit], Source::new("a.c", "int x;\n"));
+        let at = raw.find("(1)").unwrap();
+        assert_eq!(p.origin(at, at + 3), (Some("h.h".into()), 1, 0, "int h = ONE;".into()));
     }
 
     #[test]

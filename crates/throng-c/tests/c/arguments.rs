@@ -41,3 +41,15 @@ fn what_is_not_used_is_not_there() {
     let found = search(&program(text).query.problem(), 1, 1000, Duration::from_secs(60));
     assert!(!matches!(found, Found::Unsafe(..)), "{found:?}");
 }
+
+#[test]
+fn a_run_with_very_many_arguments_is_in_doubt() {
+    let loaded = program("int main(int argc) { assert(argc < 2000); return 0; }");
+    let model = loaded.query.model();
+    let problem = loaded.query.problem_of(model.clone());
+    let Found::Unsafe(_, trace) = search(&problem, 1, 1000, Duration::from_secs(60)) else {
+        panic!("there is a run")
+    };
+    let doubts = throng_goto::doubt::doubts(&model, &trace);
+    assert!(doubts.iter().any(|d| d.to_string().contains("more than 2 arguments")), "{doubts:?}");
+}

@@ -316,3 +316,39 @@ fn rows_of_users_describe_functions() {
     let why = load(&file, &Options { library, ..Options::default() }).err().unwrap();
     assert_eq!((why.diagnostics[0].code, &why.source.name[..]), ("E812", "own.toml"));
 }
+
+/// What is read or loaded in C does not touch memory that is not there, and a futex is a word that is
+/// compared atomically.
+#[test]
+fn errno_and_futexes_are_modelled() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("futex");
+    let file = folder.join("futex.c");
+    let found = |text: &str| {
+        std::fs::write(
+            &file,
+            format!("#define _GNU_SOURCE\n{HEAD}#include <pthread.h>\n#include <unistd.h>\n{text}\n"),
+        )
+        .unwrap();
+        let loaded = load(&file, &Options::default()).unwrap();
+        assert_eq!(loaded.query.undefined().count(), 0);
+        search(&loaded.query.problem(), 2, 100_000, Duration::from_secs(60))
+    };
+    let large = "int main(void) { assert(strtol(\"99999999999999999999\", 0, 10) > 0); return 0; }";
+    assert!(matches!(found(large), Found::Safe(_)));
+    let waits = "int word, data;\n\
+        void *f(void *p) { data = 1; __atomic_store_n(&word, 1, 5); syscall(202, &word, 129, 1, 0, 0, 0); return 0; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n\
+        while (__atomic_load_n(&word, 5) == 0) syscall(202, &word, 128, 0, 0, 0, 0);\n\
+        assert(data == 1); return 0; }";
+    let safe = found(waits);
+    assert!(matches!(safe, Found::Safe(_)), "{safe:?}");
+    assert!(matches!(found(&waits.replace("assert(data == 1)", "assert(data == 2)")), Found::Unsafe(..)));
+    let other = found("int main(void) { syscall(1, 1, \"x\", 1); return 0; }");
+    assert!(
+        matches!(&other, Found::Incomplete(why) if why.contains("`syscall` with the number 1")),
+        "{other:?}"
+    );
+}

@@ -115,6 +115,8 @@ fn barriers_and_once() {
     is_unsafe(&format!("{meet} {}", main(1)), 3);
     let once = "pthread_once_t o; int x; void up() { x++; } void *f(void *p) { pthread_once(&o, up); assert(x == 1); return 0; }";
     is_safe(&format!("{once} {}", TWO.replace("x == 2", "x == 1")), 3);
+    let once = once.replace("void *f(", "void *g = up; void *f(").replace("(&o, up)", "(&o, g)");
+    is_safe(&format!("{once} {}", TWO.replace("x == 2", "x == 1")), 3);
 }
 
 #[test]
@@ -202,6 +204,27 @@ fn mistakes_are_refused_with_their_position() {
     let several =
         parse("int main() { int x = ; return 0; }\nint f( { }").err().map_or(0, |w| w.diagnostics.len());
     assert_eq!(several, 2);
+}
+
+/// The square root of a negative number sets `errno`, and other functions may set it.
+#[test]
+fn functions_of_numbers_may_set_errno() {
+    let text = |body: &str| {
+        format!(
+            "extern int *__errno_location(void); double sqrt(double); double log(double); void reach_error(void); \
+             int main(void) {{ double x = 4; {body} if (*__errno_location() != 0) reach_error(); return 0; }}"
+        )
+    };
+    let reaches = |body: &str| {
+        let raw = text(body);
+        let loaded = read(Source::new("a.i", raw.clone()), raw, &Options::default());
+        let loaded = loaded.unwrap_or_else(|_| panic!("{body}"));
+        let model = loaded.query.model();
+        let problem = loaded.query.problem_of(model);
+        matches!(search(&problem, 1, 10_000, Duration::from_secs(60)), Found::Unsafe(..))
+    };
+    assert!(reaches("x = sqrt(-x);") && reaches("x = log(x);"));
+    assert!(!reaches("x = sqrt(x);"));
 }
 
 #[test]

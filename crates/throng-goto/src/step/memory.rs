@@ -339,13 +339,13 @@ impl Stepper<'_> {
     }
 
     /// A use of addresses that C defines only sometimes.
-    pub(super) fn pointer(&mut self, using: &PointerUse, objects: &[i64]) -> Result<(), Stop> {
+    pub(super) fn pointer(&mut self, run: &Run, using: &PointerUse, objects: &[i64]) -> Result<(), Stop> {
         match using {
             PointerUse::Moved(..) if objects[0] != objects[1] => {
                 return Err(self.memory_error("a pointer is moved far away from its object"));
             }
             PointerUse::Ordered(..) if objects[0] != objects[1] => {
-                self.missing("addresses of different objects are ordered or subtracted");
+                self.missing_at(run, "addresses of different objects are ordered or subtracted");
             }
             PointerUse::Compared(..) if objects.contains(&DANGLING) && !objects.contains(&0) => {
                 let why = "a pointer to an object that no longer exists is compared";

@@ -46,7 +46,10 @@ pub(super) fn warnings(question: &Question, loaded: &Loaded) -> Vec<SourceDiagno
             && query.question.error_labels.is_empty()
             && !query.question.deadlock
             && !query.question.by_property_file;
-    if question.may_lack_target || !only_assertions || query.program.asserts {
+    // Behind what is not modelled, something may be.
+    let code = query.program.templates.iter().flat_map(|t| &t.code);
+    let hidden = code.into_iter().any(|i| matches!(i, throng_goto::program::Instr::Unmodelled(_)));
+    if question.may_lack_target || !only_assertions || query.program.asserts || hidden {
         return Vec::new();
     }
     let Vocabulary { error_label, mutex, data_race, deadlock, overflow, locks, memory_safety, .. } =
