@@ -420,6 +420,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("siglongjmp", Refused, false),
     ("fork", Refused, false),
     ("__futex", Refused, false),
+    ("__more_than_32_exit_handlers", Refused, false),
     ("vfork", Refused, false),
     // Input.
     ("scanf", Meaning::Scan(Scan::Input), false),

@@ -531,3 +531,54 @@ fn realloc_keeps_what_was_there() {
     let found = asked(&races.replace("WAIT", "pthread_join(t, 0);"), true);
     assert!(matches!(found, Found::Safe(_)), "{found:?}");
 }
+
+#[test]
+fn handlers_run_where_the_process_exits() {
+    if !has_compiler() {
+        return;
+    }
+    let file = folder("atexit").join("atexit.c");
+    let found = |text: &str| {
+        std::fs::write(
+            &file,
+            format!("#define _GNU_SOURCE\n{HEAD}#include <pthread.h>\n#include <unistd.h>\n{text}\n"),
+        )
+        .unwrap();
+        let loaded = load(&file, &Options::default()).unwrap();
+        assert_eq!(loaded.query.undefined().count(), 0);
+        search(&loaded.query.problem(), 2, 100_000, Duration::from_secs(60))
+    };
+    let program = |main: &str| {
+        format!(
+            "int n; void first(void) {{ assert(n == 12); }} void add(void) {{ n += 2; }} void last(void) {{ n *= 5; }}\n\
+             void late(void) {{ atexit(last); }} void wrong(void) {{ assert(0); }}\n\
+             __attribute__((destructor)) void after(void) {{ assert(n == 12); }}\n\
+             int main(void) {{ {main} }}"
+        )
+    };
+    for main in [
+        "atexit(first); atexit(add); atexit(last); n = 2; return 0;",
+        "atexit(first); atexit(add); atexit(last); n = 2; exit(1);",
+        "atexit(first); atexit(add); atexit(late); n = 2; exit(1);",
+        "atexit(wrong); _exit(0);",
+        "atexit(wrong); abort();",
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(found, Found::Safe(_)), "{main}: {found:?}");
+    }
+    for main in [
+        "atexit(first); atexit(last); atexit(add); n = 2; return 0;",
+        "n = 12; if (n == 12) atexit(wrong); exit(0);",
+        "atexit(add); n = 12; return 0;",
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(found, Found::Unsafe(..)), "{main}: {found:?}");
+    }
+    for (main, named) in [
+        ("atexit(add); n = 10; pthread_exit(0);", "`pthread_exit` where functions run after `main`"),
+        ("for (int i = 0; i < 33; i++) atexit(add); return 0;", "`__more_than_32_exit_handlers`"),
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(&found, Found::Incomplete(why) if why.contains(named)), "{main}: {found:?}");
+    }
+}
