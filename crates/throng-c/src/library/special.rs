@@ -148,6 +148,8 @@ pub(crate) enum Allocate {
     Zeroed,
     /// `alloca`
     Block,
+    /// `realloc`
+    Again,
 }
 
 /// Where a function like `scanf` finds what.
@@ -338,7 +340,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("alloca", Meaning::Allocate(Allocate::Block), false),
     ("__builtin_alloca", Meaning::Allocate(Allocate::Block), false),
     ("free", Meaning::Free, false),
-    ("realloc", Refused, false),
+    ("realloc", Meaning::Allocate(Allocate::Again), false),
     // The compiler.
     ("__builtin_expect", Expect, false),
     ("__builtin_constant_p", IsConstant, false),
@@ -420,6 +422,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("siglongjmp", Refused, false),
     ("fork", Refused, false),
     ("__futex", Refused, false),
+    ("__more_than_32_exit_handlers", Refused, false),
     ("vfork", Refused, false),
     // Input.
     ("scanf", Meaning::Scan(Scan::Input), false),

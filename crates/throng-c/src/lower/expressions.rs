@@ -208,7 +208,7 @@ impl<'a> Lower<'a> {
     /// `base + index` or `base - index`, in elements.
     fn offset(&mut self, base: Value, index: Value, op: BinOp, span: Span) -> Result<Value> {
         let Ty::Ptr(t) = base.ty.plain().clone() else { return wrong(span, "this is not a pointer") };
-        if !matches!(index.ty.plain(), Ty::Int(_)) {
+        if !matches!(index.ty.plain(), Ty::Int(_) | Ty::Narrow(..)) {
             return wrong(span, "this is not an integer");
         }
         let size = match &*t {

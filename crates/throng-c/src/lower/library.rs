@@ -59,6 +59,7 @@ impl<'a> Lower<'a> {
             Some(Ends::Process) => self.exit_program()?,
             Some(Ends::ProcessAtOnce) => self.emit(Instr::Halt),
             Some(Ends::Thread) => {
+                self.check_thread_exit(span)?;
                 self.leave_all();
                 self.end_keys(span)?;
                 self.emit(Instr::End(Expr::Const(0)));

@@ -75,6 +75,9 @@ impl Rewriter<'_> {
             Some(Meaning::Allocate(Allocate::Zeroed)) => {
                 format!("__throng_malloc({site}, ({}) * ({}))", arg(args, 0), arg(args, 1))
             }
+            Some(Meaning::Allocate(Allocate::Again)) => {
+                format!("__throng_realloc({site}, {}, {})", arg(args, 0), arg(args, 1))
+            }
             Some(Meaning::Allocate(_)) => format!("__throng_malloc({site}, {})", arg(args, 0)),
             Some(Meaning::Free) => format!("__throng_give_back({site}, {})", arg(args, 0)),
             Some(
