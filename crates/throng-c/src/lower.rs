@@ -62,6 +62,7 @@ mod unmodelled;
 mod uses;
 mod variable;
 mod variadic;
+mod vectors;
 
 pub(crate) use linkage::{declared_at, declared_name, written_name};
 
@@ -641,7 +642,8 @@ impl<'a> Lower<'a> {
         if on != On::Type {
             self.note_alignment(&name, base, said.aligned, declarator.node.derived.is_empty());
         }
-        let mut ty = self.in_mode(ty, said.mode, span)?;
+        let ty = self.in_mode(ty, said.mode, span)?;
+        let mut ty = self.in_vector(ty, &said, span)?;
         match on {
             On::Type => return self.declare_type(name, ty, base, item, &said),
             On::Function => {

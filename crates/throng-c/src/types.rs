@@ -67,6 +67,9 @@ pub struct Struct {
     pub at: Option<usize>,
     /// True if a parameter of this type is passed as its first member.
     pub transparent: bool,
+    /// The type and number of its elements, if it is a vector of GCC: its one member is the array
+    /// of these, without a name.
+    pub vector: Option<(Ty, u64)>,
     /// The construct in its definition that is not modelled, if there is one.
     pub refused: Option<String>,
 }

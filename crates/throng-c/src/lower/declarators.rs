@@ -63,6 +63,7 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
         }
+        self.vector_specifiers(&mut base)?;
         if atomic {
             base.ty = Ty::Atomic(Rc::new(base.ty));
         }

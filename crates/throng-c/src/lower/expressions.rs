@@ -7,6 +7,7 @@ use crate::syntax::ast::*;
 use super::bits::{common_type, in_type};
 use super::floating::{LONG_DOUBLE, float_literal, opaque};
 use super::literals::{character, kind_of, string_bytes, string_units};
+use super::vectors::Unary;
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::types::{Bits, Ty, common, promote};
 use throng_goto::program::{
@@ -105,6 +106,7 @@ impl<'a> Lower<'a> {
             Expression::Member(m) => self.member_place(&m.node, span),
             Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
                 let base = self.value(&b.node.lhs)?;
+                let base = self.subscripted(base, span)?;
                 let index = self.value(&b.node.rhs)?;
                 let (base, index) =
                     if matches!(base.ty.plain(), Ty::Ptr(_)) { (base, index) } else { (index, base) };
@@ -312,6 +314,11 @@ impl<'a> Lower<'a> {
         if *ty.plain() == Ty::Void {
             return Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         }
+        if (self.vector(&v.ty).is_some() || self.vector(ty).is_some())
+            && !self.same_type(ty.plain(), v.ty.plain())
+        {
+            return unsupported(span, "this conversion of a vector");
+        }
         if v.ty.is_float() || ty.is_float() {
             return self.convert_float(v, ty, span);
         }
@@ -355,6 +362,9 @@ impl<'a> Lower<'a> {
     fn truth(&mut self, v: Value, span: Span) -> Result<Expr> {
         if v.ty.is_float() {
             return Ok(self.convert_float(v, &Ty::Int(BOOL), span)?.expr);
+        }
+        if self.vector(&v.ty).is_some() {
+            return unsupported(span, "a vector as a condition");
         }
         if v.ty.scalar().is_none() {
             return wrong(span, "this is not a condition");
@@ -462,7 +472,10 @@ impl<'a> Lower<'a> {
             Expression::Cast(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
                 let v = self.value(&c.node.expression)?;
-                self.convert(v, &ty, span)
+                match self.vector(&v.ty).or_else(|| self.vector(&ty)) {
+                    Some(_) => self.cast_vector(v, &ty, span),
+                    None => self.convert(v, &ty, span),
+                }
             }
             Expression::BinaryOperator(b) => self.binary(e, &b.node, span),
             Expression::Conditional(c) => self.conditional(&c.node, span),
@@ -626,10 +639,16 @@ impl<'a> Lower<'a> {
             }
             UnaryOperator::Plus => {
                 let v = self.value(operand)?;
-                self.promoted(v, span)
+                match self.vector(&v.ty) {
+                    Some(_) => Ok(v),
+                    None => self.promoted(v, span),
+                }
             }
             UnaryOperator::Minus => {
                 let v = self.value(operand)?;
+                if self.vector(&v.ty).is_some() {
+                    return self.vector_unary(Unary::Minus, v, span);
+                }
                 if v.ty.is_float() {
                     return self.negated(v, span);
                 }
@@ -639,6 +658,9 @@ impl<'a> Lower<'a> {
             }
             UnaryOperator::Complement => {
                 let v = self.value(operand)?;
+                if self.vector(&v.ty).is_some() {
+                    return self.vector_unary(Unary::Complement, v, span);
+                }
                 if v.ty.is_float() {
                     return wrong(span, "this is not an integer");
                 }
@@ -678,7 +700,7 @@ impl<'a> Lower<'a> {
         }
         let read = self.read(place, span)?;
         // A register may be written before the old value is used.
-        let old = self.kept(read);
+        let old = self.kept_operand(read, span)?;
         let new = self.arithmetic(op, old.clone(), v, span)?;
         if let Place::Bits(base, of, bits) = place {
             let new = self.write_bits(base, *of, bits, new, span)?;
@@ -717,7 +739,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn arithmetic(&mut self, op: BinOp, a: Value, b: Value, span: Span) -> Result<Value> {
+    pub(super) fn arithmetic(&mut self, op: BinOp, a: Value, b: Value, span: Span) -> Result<Value> {
+        if self.vector(&a.ty).is_some() || self.vector(&b.ty).is_some() {
+            return self.vector_arithmetic(op, a, b, span);
+        }
         let pointer = |v: &Value| matches!(v.ty.plain(), Ty::Ptr(_));
         match op {
             BinOp::Add if pointer(&a) => return self.offset(a, b, op, span),
@@ -796,7 +821,7 @@ impl<'a> Lower<'a> {
                 Some((op, form)) => {
                     let x = self.value(&b.lhs)?;
                     // The right operand may assign to a variable that the left one has read.
-                    let x = if has_effects(&b.rhs.node) { self.kept(x) } else { x };
+                    let x = if has_effects(&b.rhs.node) { self.kept_operand(x, span)? } else { x };
                     let y = self.value(&b.rhs)?;
                     let (x, y) = if form == Form::Swapped { (y, x) } else { (x, y) };
                     self.arithmetic(op, x, y, span)

@@ -201,6 +201,7 @@ impl<'a> Lower<'a> {
                 None => (None, base.ty.clone()),
             };
             let ty = self.in_mode(ty, said.mode, m.span)?;
+            let ty = self.in_vector(ty, &said, m.span)?;
             let bits = match &m.node.bit_width {
                 Some(w) => Some(self.constant(w)? as u64),
                 None => None,
