@@ -501,10 +501,15 @@ impl<'a> Lower<'a> {
         let same = self.same_type(&a, &b);
         // Enumerations are integers here, and several types of C may be one.
         let number = matches!(a.plain(), Ty::Int(_)) && ![&types.0, &types.1].into_iter().any(is_keywords);
-        if same && (is_several_types(&a) || number) {
+        if same && (self.is_several(&a) || number) {
             return unsupported(span, "`__builtin_types_compatible_p` on these types");
         }
         Ok(Value { expr: Expr::Const(i64::from(same)), ty: Ty::int() })
+    }
+
+    /// Returns whether C has several types, or several vectors, that are this one here.
+    fn is_several(&self, ty: &Ty) -> bool {
+        is_several_types(self.vector(ty).as_ref().map_or(ty, |(element, _)| element))
     }
 
     /// Returns the value of what a name stands for.
@@ -589,7 +594,7 @@ impl<'a> Lower<'a> {
 
     fn generic(&mut self, g: &'a GenericSelection, span: Span) -> Result<Value> {
         let ty = decay(unatomic(self.type_of(&g.expression)?));
-        if is_several_types(&ty) {
+        if self.is_several(&ty) {
             return unsupported(span, "`_Generic` on this type");
         }
         let mut default = None;

@@ -206,7 +206,7 @@ impl<'a> Lower<'a> {
                 Some(w) => Some(self.constant(w)? as u64),
                 None => None,
             };
-            let simple = m.node.declarator.as_ref().is_none_or(|d| is_name(&d.node));
+            let simple = said.vector.is_none() && m.node.declarator.as_ref().is_none_or(|d| is_name(&d.node));
             let type_aligned = base.type_aligned.filter(|_| simple);
             let (packed, aligned) = (said.packed, said.aligned.max(base.aligned));
             members.push(Member { name, ty, bits, packed, type_aligned, aligned });

@@ -109,7 +109,8 @@ impl<'a> Lower<'a> {
         if ty == Ty::Void || self.same_type(v.ty.plain(), &ty) {
             return self.convert(v, &ty, span);
         }
-        let fits = |t: &Ty| self.vector(t).is_some() || matches!(t.plain(), Ty::Int(_));
+        let fits =
+            |t: &Ty| self.vector(t).is_some() || matches!(t.plain(), Ty::Int(Int { truth: false, .. }));
         if !fits(&v.ty) || !fits(&ty) || v.ty.is_atomic() {
             return unsupported(span, "this conversion of a vector");
         }

@@ -1030,4 +1030,17 @@ pub const ROWS: &[Row] = &[
         "static long f(int v __attribute__((vector_size(16)))) { return sizeof v; } long test(void) { return f((__attribute__((vector_size(16))) int) { 1 }); }",
         "vector_size",
     ),
+    Read(
+        "vectors of numbers with an alignment of their own",
+        "typedef int odd __attribute__((aligned(2))); typedef odd v __attribute__((vector_size(8))); struct s { char a; odd b __attribute__((vector_size(16))); char c; v d; __attribute__((vector_size(8))) odd e; }; long test(void) { return sizeof(struct s) + __builtin_offsetof(struct s, b) * 1000 + __builtin_offsetof(struct s, d) * 100000 + __builtin_offsetof(struct s, e) * 10000000 + _Alignof(v) * 1000000000l; }",
+    ),
+    Read(
+        "vectors as types that are chosen by",
+        "typedef long long v __attribute__((vector_size(16))); typedef int w __attribute__((vector_size(16))); static w g; long test(void) { return _Generic(g, w: 1, default: 2) + __builtin_types_compatible_p(w, v) * 4 + __builtin_types_compatible_p(w, typeof(g)) * 8; }",
+    ),
+    Refused(
+        "vectors that are one type here",
+        "typedef long long v __attribute__((vector_size(16))); typedef long w __attribute__((vector_size(16))); static v g; long test(void) { return _Generic(g, w: 1, default: 2); }",
+        "_Generic",
+    ),
 ];
