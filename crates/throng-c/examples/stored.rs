@@ -1,5 +1,6 @@
 //! What a search of the real values of a C program stores: `cargo run --release -p throng-c
 //! --example stored FILE.c [MOST]` searches breadth first for races, up to so many configurations.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;

@@ -66,11 +66,10 @@ impl Math {
     /// Returns whether its result is an integer that tells something about its operands.
     pub(crate) fn tells(self) -> bool {
         use Math::*;
-        match self {
-            IsNan | IsInfinite | InfiniteSign | IsFinite | IsNormal | SignBit | Classify => true,
-            Greater | GreaterOrEqual | Less | LessOrEqual | LessOrGreater | Unordered => true,
-            _ => false,
-        }
+        let alone =
+            matches!(self, IsNan | IsInfinite | InfiniteSign | IsFinite | IsNormal | SignBit | Classify);
+        let pair = matches!(self, Greater | GreaterOrEqual | Less | LessOrEqual | LessOrGreater | Unordered);
+        alone || pair
     }
 }
 

@@ -15,6 +15,7 @@ const FILES: &[(&str, &str)] = &[
     ("input.c", include_str!("../../library/input.c")),
     ("memory.c", include_str!("../../library/memory.c")),
     ("numbers.c", include_str!("../../library/numbers.c")),
+    ("print.c", include_str!("../../library/print.c")),
     ("tables.c", include_str!("../../library/tables.c")),
     ("sort.c", include_str!("../../library/sort.c")),
     ("text.c", include_str!("../../library/text.c")),

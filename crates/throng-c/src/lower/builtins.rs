@@ -67,6 +67,7 @@ impl<'a> Lower<'a> {
             Meaning::Compiler(what) => return self.compiler(what, name, args, span).map(Some),
             Meaning::Variadic(what) => self.variadic(what, args, span)?,
             Meaning::Scan(source) => result = self.scan(source, args, span)?,
+            Meaning::Print(what) => result = self.print(what, name, args, span)?,
             Meaning::Bytes(function) => result = self.byte_function(function, name, args, span)?,
             Meaning::Thread(function) => return self.thread_function(function, args, span),
             Meaning::Atomic => return self.atomic(name, args, span),

@@ -404,7 +404,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the text of a string literal, by its address.
-    fn literal(&self, e: &Expr) -> Option<Vec<u8>> {
+    pub(super) fn literal(&self, e: &Expr) -> Option<Vec<u8>> {
         let Expr::Const(a) = e else { return None };
         let object = self.program.objects.get(usize::try_from(object_of(*a)).ok()?.checked_sub(1)?)?;
         let mut bytes: Vec<u8> = object.init.iter().map(|&b| b as u8).collect();

@@ -221,7 +221,8 @@ fn functions_of_numbers_may_set_errno() {
         let loaded = loaded.unwrap_or_else(|_| panic!("{body}"));
         let model = loaded.query.model();
         let problem = loaded.query.problem_of(model);
-        matches!(search(&problem, 1, 10_000, Duration::from_secs(60)), Found::Unsafe(..))
+        // What the library writes there is open.
+        !matches!(search(&problem, 1, 10_000, Duration::from_secs(60)), Found::Safe(_))
     };
     assert!(reaches("x = sqrt(-x);") && reaches("x = log(x);"));
     assert!(!reaches("x = sqrt(x);"));

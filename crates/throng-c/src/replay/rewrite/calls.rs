@@ -94,6 +94,7 @@ impl Rewriter<'_> {
             }
             Some(Meaning::Number(_)) => format!("{name}({list})"),
             Some(Meaning::Hint) => "((void)0)".into(),
+            Some(Meaning::Print(_)) => format!("({{ __throng_call({site}); {name}({list}); }})"),
             Some(Meaning::Bytes(function)) => bytes(function, library.plain(name), args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
             Some(Meaning::Atomic | Meaning::StandardAtomic) => {

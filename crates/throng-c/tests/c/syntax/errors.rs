@@ -56,7 +56,7 @@ fn an_unknown_type_names_its_header() {
         for text in
             [format!("{name} x;"), format!("void f({name} *x);"), format!("struct S {{ {name} x; }};")]
         {
-            assert_eq!(errors(&text), [expected.clone()], "{text}");
+            assert_eq!(errors(&text), [expected.as_str()], "{text}");
         }
         // It is unknown only once.
         assert_eq!(errors(&format!("{name} x; {name} y; void f({name} z) {{ {name} w; }}")).len(), 1);
