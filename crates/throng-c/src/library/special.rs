@@ -3,7 +3,7 @@
 //! This is the one list of them. The reader, the replay and the mutants ask it what a call means,
 //! so that none of them knows a function that another one does not.
 
-use super::math::{Math, Size, math};
+use super::math::{Complex, Math, Size, complex, math};
 
 /// What a call means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +50,8 @@ pub(crate) enum Meaning {
     Bytes(Bytes),
     /// It computes with floating-point numbers.
     Number((Math, Size)),
+    /// It computes with complex numbers.
+    Complex((Complex, Size)),
     /// It is about threads, or about what they synchronise with.
     Thread(Thread),
     /// It is an operation of the compiler, `__atomic_*` or `__sync_*`: the rest of the name says
@@ -146,6 +148,8 @@ pub(crate) enum Allocate {
     Zeroed,
     /// `alloca`
     Block,
+    /// `realloc`
+    Again,
 }
 
 /// Where a function like `scanf` finds what.
@@ -336,7 +340,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("alloca", Meaning::Allocate(Allocate::Block), false),
     ("__builtin_alloca", Meaning::Allocate(Allocate::Block), false),
     ("free", Meaning::Free, false),
-    ("realloc", Refused, false),
+    ("realloc", Meaning::Allocate(Allocate::Again), false),
     // The compiler.
     ("__builtin_expect", Expect, false),
     ("__builtin_constant_p", IsConstant, false),
@@ -418,6 +422,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("siglongjmp", Refused, false),
     ("fork", Refused, false),
     ("__futex", Refused, false),
+    ("__more_than_32_exit_handlers", Refused, false),
     ("vfork", Refused, false),
     // Input.
     ("scanf", Meaning::Scan(Scan::Input), false),
@@ -551,7 +556,10 @@ pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
     match row(name).or_else(|| row(plain)) {
         Some(&(_, meaning, always)) => (always || !defined).then_some(meaning),
         None if defined => None,
-        None => math(name).map(Meaning::Number).or_else(|| family(name)),
+        None => math(name)
+            .map(Meaning::Number)
+            .or_else(|| complex(name).map(Meaning::Complex))
+            .or_else(|| family(name)),
     }
 }
 

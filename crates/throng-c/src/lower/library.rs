@@ -59,6 +59,7 @@ impl<'a> Lower<'a> {
             Some(Ends::Process) => self.exit_program()?,
             Some(Ends::ProcessAtOnce) => self.emit(Instr::Halt),
             Some(Ends::Thread) => {
+                self.check_thread_exit(span)?;
                 self.leave_all();
                 self.end_keys(span)?;
                 self.emit(Instr::End(Expr::Const(0)));
@@ -523,6 +524,7 @@ impl<'a> Lower<'a> {
                 }
                 t => format!("{} *", self.shown(t)).replace("* *", "**"),
             },
+            Ty::Struct(_) if let Some(part) = self.element(ty) => format!("_Complex {}", self.shown(&part)),
             Ty::Struct(s) => match &self.structs[*s] {
                 Struct { vector: Some((t, _)), size, .. } => {
                     format!("{} __attribute__((vector_size({size})))", self.shown(t))

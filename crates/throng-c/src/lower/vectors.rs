@@ -151,10 +151,10 @@ impl<'a> Lower<'a> {
             _ => unatomic(a.ty.clone()),
         };
         let Some((element, _)) = self.vector(&ty) else { return wrong(span, "this is not a vector") };
-        let (a, b) = (self.operand(a, &element, span)?, self.operand(b, &element, span)?);
+        let (a, b) = (self.vector_operand(a, &element, span)?, self.vector_operand(b, &element, span)?);
         let result = if op.compares() { self.mask_of(&ty, span)? } else { ty };
         self.each_element(&result, span, |s, at| {
-            let (x, y) = (s.element(&a, at, span)?, s.element(&b, at, span)?);
+            let (x, y) = (s.one_of(&a, at, span)?, s.one_of(&b, at, span)?);
             let v = s.arithmetic(op, x, y, span)?;
             Ok(match op.compares() {
                 true => Value { expr: Expr::bin(BinOp::Sub, Expr::Const(0), v.expr, INT), ty: Ty::int() },
@@ -170,10 +170,10 @@ impl<'a> Lower<'a> {
         if matches!(op, Unary::Complement) && element.is_float() {
             return wrong(span, "these are not integers");
         }
-        let v = self.operand(v, &element, span)?;
+        let v = self.vector_operand(v, &element, span)?;
         let number = |n| Value { expr: Expr::Const(n), ty: Ty::int() };
         self.each_element(&ty, span, |s, at| {
-            let x = s.element(&v, at, span)?;
+            let x = s.one_of(&v, at, span)?;
             match op {
                 Unary::Minus if x.ty.is_float() => s.negated(x, span),
                 Unary::Minus => s.arithmetic(BinOp::Sub, number(0), x, span),
@@ -190,7 +190,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns an operand: a vector, or a number that takes part as an element of each place.
-    fn operand(&mut self, v: Value, element: &Ty, span: Span) -> Result<Value> {
+    fn vector_operand(&mut self, v: Value, element: &Ty, span: Span) -> Result<Value> {
         match (self.vector(&v.ty), v.ty.plain()) {
             (Some(_), _) if v.ty.is_atomic() => unsupported(span, "an operator on an `_Atomic` vector"),
             (Some(_), _) => Ok(v),
@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the element of an operand at an offset.
-    fn element(&mut self, operand: &Value, at: &Expr, span: Span) -> Result<Value> {
+    fn one_of(&mut self, operand: &Value, at: &Expr, span: Span) -> Result<Value> {
         match self.vector(&operand.ty) {
             Some((t, _)) => {
                 let place = Place::Memory(self.moved(&operand.expr, at), t);

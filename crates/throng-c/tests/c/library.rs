@@ -473,3 +473,112 @@ fn errno_and_futexes_are_modelled() {
         "{other:?}"
     );
 }
+
+#[test]
+fn realloc_keeps_what_was_there() {
+    if !has_compiler() {
+        return;
+    }
+    let file = folder("realloc").join("realloc.c");
+    let asked = |text: &str, race: bool| {
+        let mut options = Options::default();
+        options.question.race = race;
+        std::fs::write(&file, format!("#define _GNU_SOURCE\n{HEAD}#include <pthread.h>\n{text}\n")).unwrap();
+        let loaded = load(&file, &options).unwrap();
+        search(&loaded.query.problem(), 2, 100_000, Duration::from_secs(60))
+    };
+    let main = |body: &str| asked(&format!("int main(void) {{ {body} return 0; }}"), false);
+    let safe = [
+        "int *p = malloc(8); p[0] = 3; p[1] = 4; p = realloc(p, 16); p[2] = 5; assert(p[0] + p[1] + p[2] == 12); free(p);",
+        "int *p = realloc(0, 4); *p = 1; p = realloc(p, 4); assert(*p == 1); free(p);",
+        "char *p = strdup(\"text\"); p = realloc(p, 2); assert(p[0] == 't' && p[1] == 'e'); free(p);",
+        "int x = 7, **p = malloc(sizeof *p); *p = &x; p = reallocarray(p, 3, sizeof *p); assert(**p == 7); p[2] = p[0]; free(p);",
+        "int n = 0, *p = 0; for (int i = 0; i < 5; i++) { p = realloc(p, (n + 1) * sizeof *p); p[n++] = i; } assert(p[0] + p[4] == 4); free(p);",
+        "void *p = reallocarray(0, -1, 16); assert(!p && errno == ENOMEM);",
+        "struct s { struct s *own; int n; } *p = malloc(sizeof *p); p->n = 2; p->own = p; p = realloc(p, 64); p->own = p; assert(p->own->n == 2); free(p);",
+    ];
+    for body in safe {
+        let found = main(body);
+        assert!(matches!(found, Found::Safe(_)), "{body}: {found:?}");
+    }
+    let wrong = [
+        "int *p = malloc(8); p = realloc(p, 4); p[1] = 1;",
+        "int *p = malloc(4), *q = realloc(p, 8); *p = 1; free(q);",
+        "int *p = malloc(4), *q = realloc(p, 8); free(p); free(q);",
+        "int *p = malloc(4); free(p); p = realloc(p, 8);",
+        "int *p = malloc(8); p = realloc(p + 1, 8);",
+        "int x, *p = realloc(&x, 8);",
+        "int *p = malloc(4); *p = 1; p = realloc(p, 8); assert(*p == 2);",
+        "struct s { struct s *own; int n; } *p = malloc(sizeof *p); p->own = p; p = realloc(p, 64); p->own->n = 1;",
+    ];
+    for body in wrong {
+        let found = main(body);
+        assert!(matches!(found, Found::Unsafe(..)), "{body}: {found:?}");
+    }
+    for (body, named) in [
+        ("void *p = realloc(malloc(4), 0);", "size 0"),
+        ("int *p = malloc(4); p = realloc(p, 8); assert(*p == 2);", ""),
+        ("int *p = malloc(4); p = realloc(p, 8); assert(p[1] == 2 || *p != 3);", ""),
+    ] {
+        let found = main(body);
+        let is_open = matches!(&found, Found::Incomplete(why) if why.contains(named));
+        assert!(is_open || named.is_empty() && !matches!(found, Found::Safe(_)), "{body}: {found:?}");
+    }
+    // To move an object is to write it.
+    let races = "int *p; void *f(void *q) { return *p ? q : 0; }\n\
+        int main(void) { pthread_t t; p = malloc(4); *p = 0; pthread_create(&t, 0, f, 0); WAIT int *q = realloc(p, 8); return *q; }";
+    assert!(matches!(asked(&races.replace("WAIT", ""), true), Found::Unsafe(..)));
+    let found = asked(&races.replace("WAIT", "pthread_join(t, 0);"), true);
+    assert!(matches!(found, Found::Safe(_)), "{found:?}");
+}
+
+#[test]
+fn handlers_run_where_the_process_exits() {
+    if !has_compiler() {
+        return;
+    }
+    let file = folder("atexit").join("atexit.c");
+    let found = |text: &str| {
+        std::fs::write(
+            &file,
+            format!("#define _GNU_SOURCE\n{HEAD}#include <pthread.h>\n#include <unistd.h>\n{text}\n"),
+        )
+        .unwrap();
+        let loaded = load(&file, &Options::default()).unwrap();
+        assert_eq!(loaded.query.undefined().count(), 0);
+        search(&loaded.query.problem(), 2, 100_000, Duration::from_secs(60))
+    };
+    let program = |main: &str| {
+        format!(
+            "int n; void first(void) {{ assert(n == 12); }} void add(void) {{ n += 2; }} void last(void) {{ n *= 5; }}\n\
+             void late(void) {{ atexit(last); }} void wrong(void) {{ assert(0); }}\n\
+             __attribute__((destructor)) void after(void) {{ assert(n == 12); }}\n\
+             int main(void) {{ {main} }}"
+        )
+    };
+    for main in [
+        "atexit(first); atexit(add); atexit(last); n = 2; return 0;",
+        "atexit(first); atexit(add); atexit(last); n = 2; exit(1);",
+        "atexit(first); atexit(add); atexit(late); n = 2; exit(1);",
+        "atexit(wrong); _exit(0);",
+        "atexit(wrong); abort();",
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(found, Found::Safe(_)), "{main}: {found:?}");
+    }
+    for main in [
+        "atexit(first); atexit(last); atexit(add); n = 2; return 0;",
+        "n = 12; if (n == 12) atexit(wrong); exit(0);",
+        "atexit(add); n = 12; return 0;",
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(found, Found::Unsafe(..)), "{main}: {found:?}");
+    }
+    for (main, named) in [
+        ("atexit(add); n = 10; pthread_exit(0);", "`pthread_exit` where functions run after `main`"),
+        ("for (int i = 0; i < 33; i++) atexit(add); return 0;", "`__more_than_32_exit_handlers`"),
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(&found, Found::Incomplete(why) if why.contains(named)), "{main}: {found:?}");
+    }
+}
