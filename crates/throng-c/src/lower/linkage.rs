@@ -16,6 +16,9 @@ use throng_goto::step::OPEN;
 pub(super) struct Unit {
     /// The file it is from.
     file: String,
+    /// True for a file of the library: what it declares says nothing about the program, which may
+    /// have been preprocessed for other sizes.
+    is_library: bool,
     names: HashMap<String, Symbol>,
     /// Functions that only this unit can call.
     internal: HashSet<String>,
@@ -78,7 +81,7 @@ impl Linkage {
 
     /// Adds the scope of a file of the library, whose functions are not those of the program.
     pub(super) fn add_library(&mut self, file: &str, tree: &TranslationUnit) -> usize {
-        let mut scope = Unit { file: file.to_string(), ..Unit::default() };
+        let mut scope = Unit { file: file.to_string(), is_library: true, ..Unit::default() };
         for item in &tree.0 {
             if let ExternalDeclaration::FunctionDefinition(f) = &item.node {
                 scope.internal.extend(declared_name(&f.node.declarator.node).map(str::to_string));
@@ -88,9 +91,9 @@ impl Linkage {
         self.units.len() - 1
     }
 
-    /// Returns whether there are several units.
+    /// Returns whether the program has several units.
     pub(super) fn several(&self) -> bool {
-        self.units.len() > 1
+        self.units.iter().filter(|unit| !unit.is_library).nth(1).is_some()
     }
 
     /// Returns the file scope of the unit that is being read.
@@ -236,7 +239,7 @@ impl<'a> Lower<'a> {
 
     /// Declares a function in the file scope.
     pub(super) fn declare_function(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<()> {
-        let internal = self.linked(name) != name;
+        let internal = self.linked(name) != name || self.linkage.units[self.linkage.unit].is_library;
         let here = self.linkage.names().get(name).cloned();
         let elsewhere = self.linkage.external.get(name).filter(|_| !internal).cloned();
         for known in here.iter().chain(&elsewhere) {
