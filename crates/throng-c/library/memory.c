@@ -5,7 +5,9 @@ typedef unsigned char byte;
 
 void *malloc(size_t n);
 void *calloc(size_t n, size_t size);
+void *realloc(void *p, size_t n);
 void free(void *p);
+int *__errno_location(void);
 void *memcpy(void *to, const void *from, size_t n);
 
 void *memchr(const void *s, int c, size_t n) {
@@ -91,6 +93,14 @@ int posix_memalign(void **to, size_t align, size_t n) {
         return 22;
     *to = malloc(n);
     return 0;
+}
+
+void *reallocarray(void *p, size_t n, size_t size) {
+    if (size && n > (size_t)-1 / size) {
+        *__errno_location() = 12;
+        return 0;
+    }
+    return realloc(p, n * size);
 }
 
 void cfree(void *p) {

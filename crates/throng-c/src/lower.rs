@@ -55,6 +55,7 @@ mod locks;
 mod nested;
 mod numbers;
 mod prelude;
+mod printing;
 mod startup;
 mod statements;
 mod threads;

@@ -104,6 +104,16 @@ impl Bits {
         let inside = |k: &i64| (first..first + i64::from(self.width)).contains(k);
         ((0..i64::from(size) * 8).filter(inside).fold(0, |mask, k| mask | 1 << k), -first)
     }
+
+    /// Returns what a value of the bit-field is in a unit. No expression computes it: a number that
+    /// looks like an address would not be computed.
+    pub fn part(&self, v: i64, unit: (u64, u8)) -> i64 {
+        match self.within(unit) {
+            (0, _) => 0,
+            (mask, down @ 1..) => (v as u64 >> down) as i64 & mask,
+            (mask, down) => v << -down & mask,
+        }
+    }
 }
 
 impl Ty {

@@ -205,7 +205,7 @@ pub fn check(program: &Program, sets: &Locksets) -> Result<Compared, String> {
             let here = || place(program, template, pc);
             match &t.code[pc] {
                 Instr::Unmodelled(why) => return Err(format!("{}: {why}", here())),
-                Instr::Free(_) => return Err(format!("{}: memory is freed", here())),
+                Instr::Free(_) | Instr::Resize(..) => return Err(format!("{}: memory is freed", here())),
                 _ => {}
             }
             if let Some((object, touch)) = access(program, &code, template, pc, held)? {

@@ -502,6 +502,9 @@ pub enum Instr {
     Alloc(Reg, Expr),
     /// Frees what was allocated.
     Free(Expr),
+    /// Allocates as many bytes as the last operand says, which begin with those of the object at
+    /// an address, and frees that object; the register receives the new address.
+    Resize(Reg, Expr, Expr),
     /// The lifetime of a local variable in memory begins: its address, which is a constant or an
     /// [`Expr::Local`], and its size. It has no value yet.
     Begins(Expr, u32),
@@ -1042,7 +1045,7 @@ impl Program {
                     | Instr::Free(e)
                     | Instr::End(e)
                     | Instr::Return(Some(e)) => rest(e, &mut escapes),
-                    Instr::Store(a, v, _) => {
+                    Instr::Store(a, v, _) | Instr::Resize(_, a, v) => {
                         rest(a, &mut escapes);
                         rest(v, &mut escapes);
                     }
@@ -1122,7 +1125,7 @@ pub fn expressions(i: &Instr, f: &mut impl FnMut(&Expr)) {
         | Instr::Release(e)
         | Instr::End(e)
         | Instr::Return(Some(e)) => f(e),
-        Instr::Store(a, e, _) => {
+        Instr::Store(a, e, _) | Instr::Resize(_, a, e) => {
             f(a);
             f(e);
         }
@@ -1149,7 +1152,8 @@ pub fn writes(i: &Instr) -> Option<Reg> {
         | Instr::Load(r, ..)
         | Instr::Spawn(_, _, r)
         | Instr::Join(_, r)
-        | Instr::Alloc(r, _) => Some(*r),
+        | Instr::Alloc(r, _)
+        | Instr::Resize(r, ..) => Some(*r),
         Instr::Call { result, .. } | Instr::CallPointer { result, .. } => *result,
         _ => None,
     }

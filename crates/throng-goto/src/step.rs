@@ -579,6 +579,7 @@ impl<'a> Stepper<'a> {
             | Instr::Join(..)
             | Instr::Alloc(..)
             | Instr::Free(_)
+            | Instr::Resize(..)
             | Instr::Halt => true,
             _ => false,
         }
@@ -753,7 +754,12 @@ impl<'a> Stepper<'a> {
             }
             Instr::Alloc(r, size) => {
                 let size = self.allocated_size(run, size)?;
-                return Ok(self.allocate(run, *r, size));
+                return Ok(self.allocate(run, *r, Bytes::blank(size)));
+            }
+            Instr::Resize(r, a, size) => {
+                let a = self.value(a, run)?;
+                let size = self.allocated_size(run, size)?;
+                return self.resize(run, *r, a, size);
             }
             Instr::Free(e) => {
                 let a = self.value(e, run)?;

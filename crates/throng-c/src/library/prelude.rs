@@ -12,9 +12,11 @@ use crate::syntax::ast::TranslationUnit;
 /// The files, by name.
 const FILES: &[(&str, &str)] = &[
     ("ctype.c", include_str!("../../library/ctype.c")),
+    ("exit.c", include_str!("../../library/exit.c")),
     ("input.c", include_str!("../../library/input.c")),
     ("memory.c", include_str!("../../library/memory.c")),
     ("numbers.c", include_str!("../../library/numbers.c")),
+    ("print.c", include_str!("../../library/print.c")),
     ("tables.c", include_str!("../../library/tables.c")),
     ("sort.c", include_str!("../../library/sort.c")),
     ("text.c", include_str!("../../library/text.c")),
@@ -43,10 +45,15 @@ fn defined(line: &str) -> Option<&str> {
 /// Returns whether a compiled program can call the function of the compiler's library in its place:
 /// it takes no inputs, and calls no function of the program.
 pub(crate) fn is_pure(name: &str) -> bool {
-    const OPEN: [&str; 2] = ["input.c", "sort.c"];
+    const OPEN: [&str; 3] = ["exit.c", "input.c", "sort.c"];
     const CHOICES: [&str; 3] = ["mkstemp", "mkdtemp", "strtok"];
     index().get(name).is_some_and(|&n| !OPEN.contains(&FILES[n].0)) && !CHOICES.contains(&name)
 }
+
+/// The function that takes note of others, which are called where the process exits.
+pub(crate) const AT_EXIT: &str = "atexit";
+/// The function that calls those.
+pub(crate) const EXIT: &str = "__throng_exit";
 
 /// Returns whether a function, by its name among the definitions, is the one that calls the kernel.
 pub(crate) fn is_system_call(function: &str) -> bool {

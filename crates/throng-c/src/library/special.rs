@@ -44,6 +44,8 @@ pub(crate) enum Meaning {
     Variadic(Variadic),
     /// It reads input as a format says.
     Scan(Scan),
+    /// It writes text to memory as a format says.
+    Print(Print),
     /// It works on bytes or texts in memory, or on a number.
     Bytes(Bytes),
     /// It computes with floating-point numbers.
@@ -144,6 +146,8 @@ pub(crate) enum Allocate {
     Zeroed,
     /// `alloca`
     Block,
+    /// `realloc`
+    Again,
 }
 
 /// Where a function like `scanf` finds what.
@@ -162,6 +166,15 @@ impl Scan {
     pub(crate) fn format(self) -> usize {
         usize::from(self != Scan::Input)
     }
+}
+
+/// A function like `sprintf`: the positions of its arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Print {
+    /// The format.
+    pub(crate) format: usize,
+    /// The number of bytes that there is room for, if it is told.
+    pub(crate) room: Option<usize>,
 }
 
 /// A function on bytes or texts in memory, or on a number.
@@ -325,7 +338,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("alloca", Meaning::Allocate(Allocate::Block), false),
     ("__builtin_alloca", Meaning::Allocate(Allocate::Block), false),
     ("free", Meaning::Free, false),
-    ("realloc", Refused, false),
+    ("realloc", Meaning::Allocate(Allocate::Again), false),
     // The compiler.
     ("__builtin_expect", Expect, false),
     ("__builtin_constant_p", IsConstant, false),
@@ -407,6 +420,7 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("siglongjmp", Refused, false),
     ("fork", Refused, false),
     ("__futex", Refused, false),
+    ("__more_than_32_exit_handlers", Refused, false),
     ("vfork", Refused, false),
     // Input.
     ("scanf", Meaning::Scan(Scan::Input), false),
@@ -432,8 +446,11 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("strchr", Meaning::Bytes(Bytes::Find), false),
     ("strcpy", Meaning::Bytes(Bytes::CopyText), false),
     ("strcat", Meaning::Bytes(Bytes::Append), false),
-    ("sprintf", Refused, false),
-    ("snprintf", Refused, false),
+    ("sprintf", Meaning::Print(Print { format: 1, room: None }), false),
+    ("snprintf", Meaning::Print(Print { format: 2, room: Some(1) }), false),
+    // The size of the object is not looked at: what is written behind the object is an error.
+    ("__sprintf_chk", Meaning::Print(Print { format: 3, room: None }), false),
+    ("__snprintf_chk", Meaning::Print(Print { format: 4, room: Some(1) }), false),
     ("abs", Meaning::Bytes(Bytes::Absolute), false),
     ("labs", Meaning::Bytes(Bytes::AbsoluteLong), false),
     ("llabs", Meaning::Bytes(Bytes::AbsoluteLongLong), false),

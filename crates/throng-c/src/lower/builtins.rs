@@ -67,6 +67,7 @@ impl<'a> Lower<'a> {
             Meaning::Compiler(what) => return self.compiler(what, name, args, span).map(Some),
             Meaning::Variadic(what) => self.variadic(what, args, span)?,
             Meaning::Scan(source) => result = self.scan(source, args, span)?,
+            Meaning::Print(what) => result = self.print(what, name, args, span)?,
             Meaning::Bytes(function) => result = self.byte_function(function, name, args, span)?,
             Meaning::Thread(function) => return self.thread_function(function, args, span),
             Meaning::Atomic => return self.atomic(name, args, span),
@@ -105,8 +106,11 @@ impl<'a> Lower<'a> {
             Allocate::Block => {
                 "arrays of computed size, and what `alloca` returns, are not used after their block"
             }
-            Allocate::Any | Allocate::Zeroed => "memory can be allocated",
+            Allocate::Any | Allocate::Zeroed | Allocate::Again => "memory can be allocated",
         });
+        if what == Allocate::Again {
+            return self.reallocate(args, span);
+        }
         let zeroed = what == Allocate::Zeroed;
         let a = self.arg(args, 0, span)?;
         let mut size = self.convert(a, &Ty::Int(PTR), span)?.expr;
@@ -122,6 +126,23 @@ impl<'a> Lower<'a> {
             self.set_bytes(&Expr::Reg(r), &Expr::Const(0), size);
         }
         self.emit(Instr::AtomicEnd);
+        Ok(Value { expr: Expr::Reg(r), ty: Ty::ptr(Ty::Void) })
+    }
+
+    /// Allocates an object that begins with the bytes of another one. C does not say what a size of
+    /// 0 means.
+    fn reallocate(&mut self, args: Args<'a>, span: Span) -> Result<Value> {
+        let old = self.arg(args, 0, span)?;
+        let size = self.arg(args, 1, span)?;
+        let size = self.convert(size, &Ty::Int(PTR), span)?;
+        let size = self.kept(size).expr;
+        let (some, none) = (self.label(), self.label());
+        self.emit(Instr::Branch(size.clone(), some, none));
+        self.place_label(none);
+        self.emit(Instr::Unmodelled("`realloc` with the size 0 is not supported".into()));
+        self.place_label(some);
+        let r = self.register(PTR, None);
+        self.emit(Instr::Resize(r, old.expr, size));
         Ok(Value { expr: Expr::Reg(r), ty: Ty::ptr(Ty::Void) })
     }
 

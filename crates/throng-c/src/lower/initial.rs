@@ -180,11 +180,10 @@ impl<'a> Lower<'a> {
             let bytes: Vec<u16> = (0..i.size).map(|k| (v >> (8 * k) & 255) as u16).collect();
             self.put_fixed(a, offset, &bytes, span)?;
         }
-        for (at, of, bits, v) in values.bits {
+        for (at, _, bits, v) in values.bits {
             let Expr::Const(v) = v else { return wrong(span, "the initial value is not constant") };
             for &(offset, size) in &bits.units {
-                let own =
-                    self.part_of_unit(&Expr::Const(v), of, &bits, (offset, size)).constant().unwrap_or(0);
+                let own = bits.part(v, (offset, size));
                 let (offset, all) = (at + offset, self.fixed_bytes(a)?);
                 let old = all.get(offset as usize..).unwrap_or_default().to_vec();
                 let merged = |k: u8| Some(old.get(usize::from(k))? | (own >> (8 * k) & 255) as u16);

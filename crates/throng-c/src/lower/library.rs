@@ -59,6 +59,7 @@ impl<'a> Lower<'a> {
             Some(Ends::Process) => self.exit_program()?,
             Some(Ends::ProcessAtOnce) => self.emit(Instr::Halt),
             Some(Ends::Thread) => {
+                self.check_thread_exit(span)?;
                 self.leave_all();
                 self.end_keys(span)?;
                 self.emit(Instr::End(Expr::Const(0)));
@@ -404,7 +405,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the text of a string literal, by its address.
-    fn literal(&self, e: &Expr) -> Option<Vec<u8>> {
+    pub(super) fn literal(&self, e: &Expr) -> Option<Vec<u8>> {
         let Expr::Const(a) = e else { return None };
         let object = self.program.objects.get(usize::try_from(object_of(*a)).ok()?.checked_sub(1)?)?;
         let mut bytes: Vec<u8> = object.init.iter().map(|&b| b as u8).collect();

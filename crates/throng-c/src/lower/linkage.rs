@@ -16,9 +16,8 @@ use throng_goto::step::OPEN;
 pub(super) struct Unit {
     /// The file it is from.
     file: String,
-    /// True for a file of the library: what it declares says nothing about the program, which may
-    /// have been preprocessed for other sizes.
-    is_library: bool,
+    /// Whether it is a file of the library in C.
+    of_library: bool,
     names: HashMap<String, Symbol>,
     /// Functions that only this unit can call.
     internal: HashSet<String>,
@@ -81,7 +80,7 @@ impl Linkage {
 
     /// Adds the scope of a file of the library, whose functions are not those of the program.
     pub(super) fn add_library(&mut self, file: &str, tree: &TranslationUnit) -> usize {
-        let mut scope = Unit { file: file.to_string(), is_library: true, ..Unit::default() };
+        let mut scope = Unit { file: file.to_string(), of_library: true, ..Unit::default() };
         for item in &tree.0 {
             if let ExternalDeclaration::FunctionDefinition(f) = &item.node {
                 scope.internal.extend(declared_name(&f.node.declarator.node).map(str::to_string));
@@ -93,7 +92,7 @@ impl Linkage {
 
     /// Returns whether the program has several units.
     pub(super) fn several(&self) -> bool {
-        self.units.iter().filter(|unit| !unit.is_library).nth(1).is_some()
+        self.units.iter().filter(|unit| !unit.of_library).nth(1).is_some()
     }
 
     /// Returns the file scope of the unit that is being read.
@@ -239,7 +238,8 @@ impl<'a> Lower<'a> {
 
     /// Declares a function in the file scope.
     pub(super) fn declare_function(&mut self, name: &str, ty: &Rc<Func>, span: Span) -> Result<()> {
-        let internal = self.linked(name) != name || self.linkage.units[self.linkage.unit].is_library;
+        // What files of the library call may have other types where the program declares it.
+        let internal = self.linked(name) != name || self.linkage.units[self.linkage.unit].of_library;
         let here = self.linkage.names().get(name).cloned();
         let elsewhere = self.linkage.external.get(name).filter(|_| !internal).cloned();
         for known in here.iter().chain(&elsewhere) {

@@ -3,6 +3,7 @@
 
 use super::attributes::Said;
 use super::{Base, Lower, Result, unsupported};
+use crate::library::prelude::{AT_EXIT, EXIT};
 use crate::syntax::ast::*;
 use throng_goto::program::Instr;
 
@@ -98,9 +99,30 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// Returns whether the program may name functions that are called where it exits.
+    fn registers_handlers(&self) -> bool {
+        let mut used = self.definitions.values().flat_map(|d| d.bare.iter()).chain(&self.values);
+        !self.is_defined(AT_EXIT) && used.any(|name| self.library.plain(name) == AT_EXIT)
+    }
+
+    /// The end of the last thread exits the program, too: then functions would run that are not
+    /// called here.
+    pub(super) fn check_thread_exit(&self, span: Span) -> Result<()> {
+        match !self.startup.destructors.is_empty() || self.registers_handlers() {
+            true => unsupported(span, "`pthread_exit` where functions run after `main`"),
+            false => Ok(()),
+        }
+    }
+
     /// The program exits: what runs after `main` comes first.
     pub(super) fn exit_program(&mut self) -> Result<()> {
         if !self.dry {
+            if self.registers_handlers()
+                && let Some(function) = self.prelude_function(EXIT)
+            {
+                let ty = self.definitions[&function].ty.clone();
+                self.prelude_call(&function, &ty, Vec::new(), self.here)?;
+            }
             self.destruct()?;
         }
         self.emit(Instr::Halt);

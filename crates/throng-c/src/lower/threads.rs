@@ -54,6 +54,7 @@ impl<'a> Lower<'a> {
             Thread::PlainJoin => self.join(INT, args, span)?,
             Thread::Exit => {
                 let v = self.arg(args, 0, span)?;
+                self.check_thread_exit(span)?;
                 self.leave_all();
                 self.end_keys(span)?;
                 self.emit(Instr::End(v.expr));

@@ -72,6 +72,7 @@ pub(super) fn kind(i: &Instr) -> Option<u8> {
         | Instr::Join(..)
         | Instr::Alloc(..)
         | Instr::Free(_)
+        | Instr::Resize(..)
         | Instr::Halt => Some(OTHER),
         _ => None,
     }

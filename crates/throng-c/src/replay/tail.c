@@ -317,6 +317,10 @@ void *__throng_malloc(int site, unsigned long size) {
   __throng_take(site, __THRONG_ANY);
   return __throng_calloc(1, size);
 }
+void *__throng_realloc(int site, void *p, unsigned long size) {
+  __throng_take(site, __THRONG_ANY);
+  return __throng_real_realloc(p, size);
+}
 /* An array whose size is not constant is allocated, and its block left: a variable has the site. */
 unsigned long __throng_array(int site, unsigned long size) {
   __throng_take(site, __THRONG_ANY);

@@ -16,7 +16,7 @@ use crate::compiled::{folder, has_compiler};
 use crate::search::{Found, search};
 
 const HEAD: &str = "#include <assert.h>\n#include <ctype.h>\n#include <errno.h>\n#include <stdlib.h>\n#include <string.h>\n\
-                    #include <strings.h>\n#include <inttypes.h>\n#include <arpa/inet.h>\n#include <search.h>\n";
+                    #include <strings.h>\n#include <inttypes.h>\n#include <arpa/inet.h>\n#include <search.h>\n#include <stddef.h>\n";
 
 /// A text of few different letters, in quotes.
 fn text(random: &mut Random, letters: &[&str], most: usize) -> String {
@@ -120,43 +120,164 @@ fn last_line(loaded: &Loaded, trace: &Trace) -> String {
 
 #[test]
 fn functions_in_c_are_those_of_a_compilers_library() {
+    for seed in 0..4 {
+        compare_with_the_compiler("library", seed, &expressions(&mut Random::new(seed)));
+    }
+}
+
+/// Returns a conversion of `printf`, and its arguments.
+fn conversion(random: &mut Random) -> (String, Vec<String>) {
+    let one = |random: &mut Random, list: &[&str]| list[random.below(list.len())].to_string();
+    let mut arguments = Vec::new();
+    let letter = one(random, &["d", "i", "u", "x", "X", "o", "c", "s"]);
+    let flags: &[&str] = match &letter[..] {
+        "c" | "s" => &["-"],
+        "d" | "i" | "u" => &["-", "+", " ", "0"],
+        _ => &["-", "+", " ", "0", "#"],
+    };
+    let mut written = "%".to_string();
+    (0..random.below(3)).for_each(|_| written += &one(random, flags));
+    match random.below(4) {
+        0 => {
+            written += "*";
+            arguments.push((random.below(19) as i64 - 9).to_string());
+        }
+        1 => written += &(1 + random.below(12)).to_string(),
+        _ => {}
+    }
+    if letter != "c" && random.below(3) == 0 {
+        written += ".";
+        match random.below(3) {
+            0 => {
+                written += "*";
+                arguments.push((random.below(12) as i64 - 2).to_string());
+            }
+            1 => written += &random.below(9).to_string(),
+            _ => {}
+        }
+    }
+    arguments.push(match &letter[..] {
+        "c" => one(random, &["'a'", "'%'", "0", "200"]),
+        "s" => one(random, &["\"\"", "\"text\"", "\"ab\\0c\"", "\"a longer text\""]),
+        _ => {
+            let lengths = [
+                ("", "int"),
+                ("hh", "int"),
+                ("h", "int"),
+                ("l", "long"),
+                ("ll", "long long"),
+                ("z", "size_t"),
+            ];
+            let more = [("j", "intmax_t"), ("t", "ptrdiff_t")];
+            let (length, ty) = *lengths.iter().chain(&more).nth(random.below(8)).unwrap();
+            written += length;
+            let values = ["0", "1", "-1", "7", "8", "-10", "99", "255", "256", "-129", "65535", "123456789"];
+            let ends = ["-2147483647 - 1", "2147483647", "-9223372036854775807L - 1", "9223372036854775807L"];
+            let n = random.below(values.len() + ends.len());
+            format!("({ty})({})", values.iter().chain(&ends).nth(n).unwrap())
+        }
+    });
+    (written + &letter, arguments)
+}
+
+#[test]
+fn sprintf_writes_what_that_of_a_compilers_library_writes() {
+    for seed in 0..4 {
+        let random = &mut Random::new(seed);
+        let all: Vec<String> = (0..60)
+            .map(|_| {
+                let (mut format, mut arguments) = (String::new(), String::new());
+                for _ in 0..1 + random.below(2) {
+                    let (written, given) = conversion(random);
+                    format += ["", "x", "100%% of ", "\\n"][random.below(4)];
+                    format += &written;
+                    given.iter().for_each(|a| arguments += &format!(", {a}"));
+                }
+                let format = format + ["", ".", "%%"][random.below(3)];
+                let call = match random.below(6) {
+                    0 => format!("snprintf(b, {}, \"{format}\"{arguments})", random.below(24)),
+                    1 => format!("snprintf(b, n, \"{format}\"{arguments})"),
+                    2 => format!("snprintf(0, 0, \"{format}\"{arguments})"),
+                    3 => format!("__builtin___sprintf_chk(b, 0, -1, \"{format}\"{arguments})"),
+                    4 => format!("__builtin_sprintf(b, \"{format}\"{arguments})"),
+                    _ => format!("sprintf(b, \"{format}\"{arguments})"),
+                };
+                format!(
+                    "({{ char b[80]; unsigned long n = {}; for (int i = 0; i < 80; i++) b[i] = 'z'; \
+                     unsigned long h = {call}; for (int i = 0; i < 80; i++) h = h * 31 + b[i]; h; }})",
+                    random.below(9)
+                )
+            })
+            .collect();
+        compare_with_the_compiler("sprintf", seed, &all);
+    }
+}
+
+#[test]
+fn what_sprintf_does_not_write_exactly_is_refused_by_name() {
     if !has_compiler() {
         return;
     }
-    let folder = folder("library");
-    let order = "int order(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n";
-    for seed in 0..4 {
-        let all = expressions(&mut Random::new(seed));
-        let mut program =
-            format!("#define _GNU_SOURCE\n#include <stdio.h>\n{HEAD}{order}int main(void) {{\n");
-        all.iter().for_each(|e| _ = writeln!(program, "  printf(\"%ld\\n\", (long)({e}));"));
-        let (source, compiled) = (folder.join("values.c"), folder.join("values"));
-        std::fs::write(&source, program + "}\n").unwrap();
-        let made = Command::new("cc")
-            .args(["-w", "-fno-builtin"])
-            .arg(&source)
-            .arg("-o")
-            .arg(&compiled)
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let values = String::from_utf8(Command::new(&compiled).output().unwrap().stdout).unwrap();
-        let values: Vec<&str> = values.lines().collect();
-        assert_eq!(values.len(), all.len());
-        let mut asserted = format!("#define _GNU_SOURCE\n{HEAD}{order}int main(void) {{\n");
-        for (e, v) in all.iter().zip(&values) {
-            let v = if *v == "-9223372036854775808" { "(-9223372036854775807L - 1)" } else { v };
-            _ = writeln!(asserted, "  assert((long)({e}) == {v});");
-        }
-        let file = folder.join("asserted.c");
-        std::fs::write(&file, asserted + "  return 0;\n}\n").unwrap();
+    let file = folder("sprintf-refused").join("refused.c");
+    let found = |statement: &str| {
+        let text =
+            format!("#include <stdio.h>\n{HEAD}int main(void) {{ char b[8]; {statement} return 0; }}\n");
+        std::fs::write(&file, text).unwrap();
         let loaded = load(&file, &Options::default()).unwrap();
-        assert!(loaded.query.undefined().next().is_none(), "{:?}", loaded.query.undefined().next());
-        match search(&loaded.query.problem(), 1, 1_000_000, Duration::from_secs(100)) {
-            Found::Safe(_) => {}
-            Found::Unsafe(_, trace) => panic!("seed {seed}: {}", last_line(&loaded, &trace)),
-            other => panic!("seed {seed}: {other:?}"),
-        }
+        search(&loaded.query.problem(), 1, 100_000, Duration::from_secs(60))
+    };
+    for (statement, named) in [
+        ("sprintf(b, \"%5.1f\", 1.5);", "`%5.1f` in a format of `sprintf`"),
+        ("snprintf(b, 8, \"%p\", b);", "`%p` in a format of `snprintf`"),
+        ("char f[] = \"%d\"; sprintf(b, f, 1);", "a format that is not a string literal"),
+        ("sprintf(b, \"%ld\", 1);", "arguments of other types than its format"),
+        ("sprintf(b, \"%d\");", "arguments of other types than its format"),
+    ] {
+        let found = found(statement);
+        assert!(matches!(&found, Found::Incomplete(why) if why.contains(named)), "{statement}: {found:?}");
+    }
+    // Behind an object there is no room.
+    assert!(matches!(found("sprintf(b, \"%d\", 1234567);"), Found::Safe(_)));
+    assert!(matches!(found("sprintf(b, \"%d\", 12345678);"), Found::Unsafe(..)));
+    assert!(matches!(found("snprintf(b, 8, \"%d\", 12345678);"), Found::Safe(_)));
+    assert!(matches!(found("sprintf(b, \"12345678\");"), Found::Unsafe(..)));
+}
+
+/// Compares the values of expressions with those that a compiler computes.
+fn compare_with_the_compiler(name: &str, seed: u64, all: &[String]) {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder(name);
+    let order = "int order(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n";
+    let mut program = format!("#define _GNU_SOURCE\n#include <stdio.h>\n{HEAD}{order}int main(void) {{\n");
+    all.iter().for_each(|e| _ = writeln!(program, "  printf(\"%ld\\n\", (long)({e}));"));
+    let (source, compiled) = (folder.join("values.c"), folder.join("values"));
+    std::fs::write(&source, program + "}\n").unwrap();
+    let made = Command::new("cc")
+        .args(["-w", "-fno-builtin"])
+        .arg(&source)
+        .arg("-o")
+        .arg(&compiled)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let values = String::from_utf8(Command::new(&compiled).output().unwrap().stdout).unwrap();
+    let values: Vec<&str> = values.lines().collect();
+    assert_eq!(values.len(), all.len());
+    let mut asserted = format!("#define _GNU_SOURCE\n#include <stdio.h>\n{HEAD}{order}int main(void) {{\n");
+    for (e, v) in all.iter().zip(&values) {
+        let v = if *v == "-9223372036854775808" { "(-9223372036854775807L - 1)" } else { v };
+        _ = writeln!(asserted, "  assert((long)({e}) == {v});");
+    }
+    let file = folder.join("asserted.c");
+    std::fs::write(&file, asserted + "  return 0;\n}\n").unwrap();
+    let loaded = load(&file, &Options::default()).unwrap();
+    assert!(loaded.query.undefined().next().is_none(), "{:?}", loaded.query.undefined().next());
+    match search(&loaded.query.problem(), 1, 1_000_000, Duration::from_secs(100)) {
+        Found::Safe(_) => {}
+        Found::Unsafe(_, trace) => panic!("seed {seed}: {}", last_line(&loaded, &trace)),
+        other => panic!("seed {seed}: {other:?}"),
     }
 }
 
@@ -368,4 +489,113 @@ fn errno_and_futexes_are_modelled() {
         matches!(&other, Found::Incomplete(why) if why.contains("`syscall` with the number 1")),
         "{other:?}"
     );
+}
+
+#[test]
+fn realloc_keeps_what_was_there() {
+    if !has_compiler() {
+        return;
+    }
+    let file = folder("realloc").join("realloc.c");
+    let asked = |text: &str, race: bool| {
+        let mut options = Options::default();
+        options.question.race = race;
+        std::fs::write(&file, format!("#define _GNU_SOURCE\n{HEAD}#include <pthread.h>\n{text}\n")).unwrap();
+        let loaded = load(&file, &options).unwrap();
+        search(&loaded.query.problem(), 2, 100_000, Duration::from_secs(60))
+    };
+    let main = |body: &str| asked(&format!("int main(void) {{ {body} return 0; }}"), false);
+    let safe = [
+        "int *p = malloc(8); p[0] = 3; p[1] = 4; p = realloc(p, 16); p[2] = 5; assert(p[0] + p[1] + p[2] == 12); free(p);",
+        "int *p = realloc(0, 4); *p = 1; p = realloc(p, 4); assert(*p == 1); free(p);",
+        "char *p = strdup(\"text\"); p = realloc(p, 2); assert(p[0] == 't' && p[1] == 'e'); free(p);",
+        "int x = 7, **p = malloc(sizeof *p); *p = &x; p = reallocarray(p, 3, sizeof *p); assert(**p == 7); p[2] = p[0]; free(p);",
+        "int n = 0, *p = 0; for (int i = 0; i < 5; i++) { p = realloc(p, (n + 1) * sizeof *p); p[n++] = i; } assert(p[0] + p[4] == 4); free(p);",
+        "void *p = reallocarray(0, -1, 16); assert(!p && errno == ENOMEM);",
+        "struct s { struct s *own; int n; } *p = malloc(sizeof *p); p->n = 2; p->own = p; p = realloc(p, 64); p->own = p; assert(p->own->n == 2); free(p);",
+    ];
+    for body in safe {
+        let found = main(body);
+        assert!(matches!(found, Found::Safe(_)), "{body}: {found:?}");
+    }
+    let wrong = [
+        "int *p = malloc(8); p = realloc(p, 4); p[1] = 1;",
+        "int *p = malloc(4), *q = realloc(p, 8); *p = 1; free(q);",
+        "int *p = malloc(4), *q = realloc(p, 8); free(p); free(q);",
+        "int *p = malloc(4); free(p); p = realloc(p, 8);",
+        "int *p = malloc(8); p = realloc(p + 1, 8);",
+        "int x, *p = realloc(&x, 8);",
+        "int *p = malloc(4); *p = 1; p = realloc(p, 8); assert(*p == 2);",
+        "struct s { struct s *own; int n; } *p = malloc(sizeof *p); p->own = p; p = realloc(p, 64); p->own->n = 1;",
+    ];
+    for body in wrong {
+        let found = main(body);
+        assert!(matches!(found, Found::Unsafe(..)), "{body}: {found:?}");
+    }
+    for (body, named) in [
+        ("void *p = realloc(malloc(4), 0);", "size 0"),
+        ("int *p = malloc(4); p = realloc(p, 8); assert(*p == 2);", ""),
+        ("int *p = malloc(4); p = realloc(p, 8); assert(p[1] == 2 || *p != 3);", ""),
+    ] {
+        let found = main(body);
+        let is_open = matches!(&found, Found::Incomplete(why) if why.contains(named));
+        assert!(is_open || named.is_empty() && !matches!(found, Found::Safe(_)), "{body}: {found:?}");
+    }
+    // To move an object is to write it.
+    let races = "int *p; void *f(void *q) { return *p ? q : 0; }\n\
+        int main(void) { pthread_t t; p = malloc(4); *p = 0; pthread_create(&t, 0, f, 0); WAIT int *q = realloc(p, 8); return *q; }";
+    assert!(matches!(asked(&races.replace("WAIT", ""), true), Found::Unsafe(..)));
+    let found = asked(&races.replace("WAIT", "pthread_join(t, 0);"), true);
+    assert!(matches!(found, Found::Safe(_)), "{found:?}");
+}
+
+#[test]
+fn handlers_run_where_the_process_exits() {
+    if !has_compiler() {
+        return;
+    }
+    let file = folder("atexit").join("atexit.c");
+    let found = |text: &str| {
+        std::fs::write(
+            &file,
+            format!("#define _GNU_SOURCE\n{HEAD}#include <pthread.h>\n#include <unistd.h>\n{text}\n"),
+        )
+        .unwrap();
+        let loaded = load(&file, &Options::default()).unwrap();
+        assert_eq!(loaded.query.undefined().count(), 0);
+        search(&loaded.query.problem(), 2, 100_000, Duration::from_secs(60))
+    };
+    let program = |main: &str| {
+        format!(
+            "int n; void first(void) {{ assert(n == 12); }} void add(void) {{ n += 2; }} void last(void) {{ n *= 5; }}\n\
+             void late(void) {{ atexit(last); }} void wrong(void) {{ assert(0); }}\n\
+             __attribute__((destructor)) void after(void) {{ assert(n == 12); }}\n\
+             int main(void) {{ {main} }}"
+        )
+    };
+    for main in [
+        "atexit(first); atexit(add); atexit(last); n = 2; return 0;",
+        "atexit(first); atexit(add); atexit(last); n = 2; exit(1);",
+        "atexit(first); atexit(add); atexit(late); n = 2; exit(1);",
+        "atexit(wrong); _exit(0);",
+        "atexit(wrong); abort();",
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(found, Found::Safe(_)), "{main}: {found:?}");
+    }
+    for main in [
+        "atexit(first); atexit(last); atexit(add); n = 2; return 0;",
+        "n = 12; if (n == 12) atexit(wrong); exit(0);",
+        "atexit(add); n = 12; return 0;",
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(found, Found::Unsafe(..)), "{main}: {found:?}");
+    }
+    for (main, named) in [
+        ("atexit(add); n = 10; pthread_exit(0);", "`pthread_exit` where functions run after `main`"),
+        ("for (int i = 0; i < 33; i++) atexit(add); return 0;", "`__more_than_32_exit_handlers`"),
+    ] {
+        let found = found(&program(main));
+        assert!(matches!(&found, Found::Incomplete(why) if why.contains(named)), "{main}: {found:?}");
+    }
 }

@@ -248,6 +248,14 @@ pub const ROWS: &[Row] = &[
         "struct in { int a : 4, : 3; unsigned b : 9; }; static struct { struct in i[2]; int b : 2; char c; } s = { { { 1, 2 }, { .b = 3, .a = -1 } }, { 1 }, 7 }, t[] = { [0 ... 2] = { .i[1].b = 500 } }; long test(void) { typeof(s) l = { { [1] = { -2, s.c } }, .c = 9 }; struct { char c; int a : 20; char d; } m = { 1, -5, 2 }; return s.i[0].a + s.i[1].b * 10 + s.i[1].a * 100 + s.b * 1000 + t[2].i[1].b * 10000l + l.i[1].a + l.i[1].b * 7 + l.c + m.a * 3 + m.d; }",
     ),
     Read(
+        "initial values of bit-fields that make a number that looks like an address",
+        "#pragma pack(1)\nstruct s { unsigned a : 22, b : 21, c : 4, d : 31; }; static struct s s = { 103, 788, 2, 6054 }; long test(void) { struct s l = { 1, 2, 3, 6054 }; unsigned char *p = (void *)&s; return s.d + l.d * 10l + p[6] * 100000l + s.b * 10000000l; }",
+    ),
+    Read(
+        "bit-fields with more bits than `int` as indices, and where a statement decides",
+        "struct q { unsigned long front : 58, bits : 6, count; int *a; }; static int x[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 }; long test(void) { struct q q = { 3, 2, 1, x }; int *p = q.a + (5 - q.front); long n = 0; switch (q.front) { case 3: n = 1; break; default: n = 2; } p += q.front; return *p + x[q.front] * 10 + q.a[q.front + q.count] * 100 + (q.a + 8)[-q.count] * 1000 + n * 10000 + (5 - q.front) * sizeof(int) * 100000 + (1 << q.front) * 10000000; }",
+    ),
+    Read(
         "bit-fields without a value beside some that have one",
         "struct s { int a : 3, b : 5, c : 12; }; long test(void) { struct s x, y, *p = __builtin_malloc(sizeof *p); x.b = 7; y = x; y.a = 1; p->c = 9; *p = y; y = *p; p->a++; return y.b + y.a * 10 + x.b * 100 + p->a * 1000; }",
     ),

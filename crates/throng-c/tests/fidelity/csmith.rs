@@ -80,6 +80,8 @@ fn random_program(folder: &Path, seed: u64, more: &[String]) -> Made {
     let path = folder.join(format!("csmith_{seed}.c"));
     let mut command = Command::new("timeout");
     command.args(["10", "csmith"]).args(arguments(seed)).args(more).arg("--output").arg(&path);
+    // It leaves a file where it runs.
+    command.current_dir(folder);
     let made = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     let text = made.ok().filter(|m| m.success()).and_then(|_| std::fs::read_to_string(&path).ok());
     let Some(text) = text else { return Made::Nothing("Csmith made no program") };

@@ -138,7 +138,7 @@ impl Flow {
                 self.registers[k][*r as usize].extend(from);
             }
             Instr::Load(r, _, at) if at.size == 8 => _ = self.registers[k][*r as usize].insert(MEMORY),
-            Instr::Alloc(r, _) => _ = self.registers[k][*r as usize].insert(HEAP),
+            Instr::Alloc(r, _) | Instr::Resize(r, ..) => _ = self.registers[k][*r as usize].insert(HEAP),
             Instr::Join(_, r) => _ = self.registers[k][*r as usize].insert(RESULTS),
             Instr::Store(a, e, at) if at.size == 8 => self.store(p, k, a, e),
             Instr::Spawn(child, arguments, _) => {

@@ -54,6 +54,7 @@ impl Program {
             Instr::Join(e, r) => format!("{} = join {}", reg(r), show(e)),
             Instr::Alloc(r, e) => format!("{} = allocate {}", reg(r), show(e)),
             Instr::Free(e) => format!("free {}", show(e)),
+            Instr::Resize(r, a, size) => format!("{} = resize {} to {}", reg(r), show(a), show(size)),
             Instr::Begins(a, _) => format!("begins {}", self.variable(t, a)),
             Instr::Ends(list) => {
                 let names: Vec<String> = list.iter().map(|l| self.variable(t, &l.0)).collect();

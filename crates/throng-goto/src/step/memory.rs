@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Bytes, DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop, Way};
+use super::{Bytes, COPIED, DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop, Way};
 use crate::floating;
 use crate::program::{
     DANGLING, FUNCTION, Int, PRIVATE, PointerUse, Reg, Violation, address, is_private, object_of, offset_of,
@@ -183,8 +183,9 @@ impl Stepper<'_> {
         usize::try_from(object_of(v) - first).ok().filter(|_| object_of(v) < DANGLING)
     }
 
-    /// Allocates: at a new address, or at one that was freed. Continues in `work`.
-    pub(super) fn allocate(&mut self, run: &mut Run, r: Reg, size: usize) -> bool {
+    /// Allocates an object with these bytes: at a new address, or at one that was freed. Continues
+    /// in `work`.
+    pub(super) fn allocate(&mut self, run: &mut Run, r: Reg, bytes: Bytes) -> bool {
         let heap = &run.memory.heap;
         let mut slots: Vec<usize> = (0..heap.len()).filter(|&s| heap[s] == Slot::Freed).collect();
         if slots.len() < MOST_FREED {
@@ -198,7 +199,7 @@ impl Stepper<'_> {
             if slot == heap.len() {
                 heap.push(Slot::Empty);
             }
-            heap.write(slot, &[Slot::Used(Bytes::blank(size), false)]);
+            heap.write(slot, &[Slot::Used(bytes.clone(), false)]);
             let object = (self.program.objects.len() + 1 + slot) as i64;
             next.registers[r as usize] = Some(address(object, 0));
             next.pc += 1;
@@ -211,9 +212,44 @@ impl Stepper<'_> {
         if a == 0 {
             return Ok(());
         }
+        let slot = self.freed(run, a)?;
+        self.release(run, a, slot);
+        Ok(())
+    }
+
+    /// Allocates an object that begins with the bytes of another one, and frees that. The new one
+    /// has another address. Continues in `work`.
+    pub(super) fn resize(&mut self, run: &mut Run, r: Reg, a: i64, size: usize) -> Result<bool, Stop> {
+        if a == 0 {
+            return Ok(self.allocate(run, r, Bytes::blank(size)));
+        }
+        let slot = self.freed(run, a)?;
+        let Slot::Used(bytes, _) = &run.memory.heap[slot] else { return Ok(false) };
+        let mut bytes = bytes.clone();
+        if size < bytes.len() && self.cuts_open_nan(run, a + size as i64, 1) {
+            return Err(Stop::Undefined("a number is cut in two of which not all bits are known".into()));
+        }
+        // What a byte without a value is depends on the original.
+        let open: Vec<usize> = bytes.iter().enumerate().filter(|b| *b.1 == OPEN).map(|b| b.0).collect();
+        open.into_iter().for_each(|at| bytes.write(at, &[COPIED]));
+        bytes.resize(size, &OPEN);
+        let before = self.work.len();
+        self.allocate(run, r, bytes);
+        for mut way in self.work.split_off(before) {
+            if let Way::Run(next) = &mut way {
+                self.release(next, a, slot);
+            }
+            self.work.push(way);
+        }
+        Ok(false)
+    }
+
+    /// Returns the place of allocated memory that is about to be freed. To free is to write, for
+    /// races.
+    fn freed(&mut self, run: &mut Run, a: i64) -> Result<usize, Stop> {
         let found = self.slot_number(a).and_then(|s| run.memory.heap.get(s).map(|slot| (s, slot)));
-        let (slot, bytes, published) = match found {
-            Some((slot, Slot::Used(bytes, published))) => (slot, bytes, published),
+        let (slot, size) = match found {
+            Some((slot, Slot::Used(bytes, _))) => (slot, bytes.len() as u32),
             Some((_, Slot::Empty | Slot::Freed)) => return Err(self.memory_error("memory is freed twice")),
             None | Some((_, Slot::Local(..) | Slot::Gone)) => {
                 return Err(self.memory_error("something is freed that was not allocated"));
@@ -222,16 +258,18 @@ impl Stepper<'_> {
         if offset_of(a) != 0 {
             return Err(self.memory_error("a pointer into the middle of allocated memory is freed"));
         }
-        let (size, published) = (bytes.len() as u32, *published);
-        // To free is to write, for races.
         self.touch(run, a, size, true);
-        if published && self.has_company(run) {
+        Ok(slot)
+    }
+
+    /// Frees the object in a place.
+    fn release(&self, run: &mut Run, a: i64, slot: usize) {
+        if matches!(run.memory.heap[slot], Slot::Used(_, true)) && self.has_company(run) {
             Arc::make_mut(&mut run.memory).heap.write(slot, &[Slot::Freed]);
-            return Ok(());
+            return;
         }
         self.clear_slot(run, slot);
         self.invalidate(run, object_of(a));
-        Ok(())
     }
 
     /// Nothing is in a place any more, and nothing points there.

@@ -75,6 +75,9 @@ impl Rewriter<'_> {
             Some(Meaning::Allocate(Allocate::Zeroed)) => {
                 format!("__throng_malloc({site}, ({}) * ({}))", arg(args, 0), arg(args, 1))
             }
+            Some(Meaning::Allocate(Allocate::Again)) => {
+                format!("__throng_realloc({site}, {}, {})", arg(args, 0), arg(args, 1))
+            }
             Some(Meaning::Allocate(_)) => format!("__throng_malloc({site}, {})", arg(args, 0)),
             Some(Meaning::Free) => format!("__throng_give_back({site}, {})", arg(args, 0)),
             Some(
@@ -94,6 +97,7 @@ impl Rewriter<'_> {
             }
             Some(Meaning::Number(_)) => format!("{name}({list})"),
             Some(Meaning::Hint) => "((void)0)".into(),
+            Some(Meaning::Print(_)) => format!("({{ __throng_call({site}); {name}({list}); }})"),
             Some(Meaning::Bytes(function)) => bytes(function, library.plain(name), args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
             Some(Meaning::Atomic | Meaning::StandardAtomic) => {

@@ -215,6 +215,7 @@ impl Builder<'_> {
             Instr::Fail(..)
             | Instr::Alloc(..)
             | Instr::Free(_)
+            | Instr::Resize(..)
             | Instr::Unmodelled(_)
             | Instr::Halt
             | Instr::End(_)
@@ -236,7 +237,7 @@ impl Builder<'_> {
                     self.add(from, path.clone(), To::Fail(Some(*what), why.clone()));
                 }
             }
-            Instr::Alloc(..) | Instr::Free(_) => {
+            Instr::Alloc(..) | Instr::Free(_) | Instr::Resize(..) => {
                 self.undefined(from, path.clone(), "memory is allocated, which is not abstracted");
             }
             Instr::Call { .. } | Instr::CallPointer { .. } => {
@@ -614,9 +615,12 @@ impl Builder<'_> {
                 }
                 _ => true,
             },
-            Instr::AtomicBegin | Instr::Spawn(..) | Instr::Join(..) | Instr::Alloc(..) | Instr::Free(_) => {
-                true
-            }
+            Instr::AtomicBegin
+            | Instr::Spawn(..)
+            | Instr::Join(..)
+            | Instr::Alloc(..)
+            | Instr::Free(_)
+            | Instr::Resize(..) => true,
             _ => false,
         }
     }

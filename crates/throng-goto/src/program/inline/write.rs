@@ -238,6 +238,7 @@ impl Writer<'_, '_> {
             Instr::Join(value, to) => Instr::Join(e(value), r(to)),
             Instr::Alloc(to, size) => Instr::Alloc(r(to), e(size)),
             Instr::Free(value) => Instr::Free(e(value)),
+            Instr::Resize(to, a, size) => Instr::Resize(r(to), e(a), e(size)),
             Instr::Begins(a, size) => Instr::Begins(e(a), *size),
             Instr::Ends(list) => Instr::Ends(list.iter().map(|(a, size)| (e(a), *size)).collect()),
             Instr::Pointer(using) => Instr::Pointer(match using {
