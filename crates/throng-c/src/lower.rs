@@ -35,6 +35,7 @@ mod bytes;
 mod calls;
 mod cleanup;
 mod compiler;
+mod complex;
 mod conditions;
 mod copies;
 mod counters;
@@ -215,6 +216,8 @@ struct Current {
     variable_arguments: Option<Reg>,
     /// The parameters that have addresses of variables of functions around it.
     captured: BTreeMap<nested::Captured, Reg>,
+    /// The parts of complex numbers that are constant, by the variable that has them.
+    complex_constants: HashMap<u32, (Expr, Expr)>,
     /// Where `break` and `continue` lead, and how many blocks are open there.
     breaks: Vec<(usize, usize)>,
     continues: Vec<(usize, usize)>,
@@ -247,6 +250,10 @@ pub struct Lower<'a> {
     linkage: linkage::Linkage,
     scopes: Vec<HashMap<String, Symbol>>,
     structs: Vec<Struct>,
+    /// Which of them are complex numbers.
+    complex_types: Vec<usize>,
+    /// The parts of complex numbers in constant expressions.
+    pairs: Vec<(Expr, Expr)>,
     definitions: HashMap<String, Definition<'a>>,
     program: Program,
     /// Templates by function; those to be written.
@@ -318,6 +325,8 @@ pub fn lower(
         linkage: linkage::Linkage::new(units, &files),
         scopes: Vec::new(),
         structs: Vec::new(),
+        complex_types: Vec::new(),
+        pairs: Vec::new(),
         definitions: HashMap::new(),
         program: Program::default(),
         templates: HashMap::new(),

@@ -133,6 +133,37 @@ pub(crate) fn math(name: &str) -> Option<(Math, Size)> {
     suffixed.or_else(|| row(GENERIC, short).map(|math| (math, None)))
 }
 
+/// What a function of `<complex.h>` does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Complex {
+    /// `creal`
+    Real,
+    /// `cimag`
+    Imaginary,
+    /// `conj`
+    Conjugate,
+    /// `__builtin_complex`: the number of two parts.
+    Make,
+}
+
+/// Returns what a function does with complex numbers, and the size of their parts.
+pub(crate) fn complex(name: &str) -> Option<(Complex, Size)> {
+    let short = name.strip_prefix("__builtin_").unwrap_or(name);
+    let row = |name: &str| match name {
+        "creal" => Some(Complex::Real),
+        "cimag" => Some(Complex::Imaginary),
+        "conj" => Some(Complex::Conjugate),
+        _ => None,
+    };
+    match name {
+        "__builtin_complex" => Some((Complex::Make, None)),
+        _ => row(short).map(|function| (function, Some(8))).or_else(|| {
+            let typed = |(suffix, size)| Some((row(short.strip_suffix(suffix)?)?, Some(size)));
+            [("f", 4), ("l", 16)].into_iter().find_map(typed)
+        }),
+    }
+}
+
 /// Other functions of numbers that compilers know without a declaration.
 const OPEN: &[&str] = &[
     "acos",

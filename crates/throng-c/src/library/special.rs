@@ -3,7 +3,7 @@
 //! This is the one list of them. The reader, the replay and the mutants ask it what a call means,
 //! so that none of them knows a function that another one does not.
 
-use super::math::{Math, Size, math};
+use super::math::{Complex, Math, Size, complex, math};
 
 /// What a call means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +50,8 @@ pub(crate) enum Meaning {
     Bytes(Bytes),
     /// It computes with floating-point numbers.
     Number((Math, Size)),
+    /// It computes with complex numbers.
+    Complex((Complex, Size)),
     /// It is about threads, or about what they synchronise with.
     Thread(Thread),
     /// It is an operation of the compiler, `__atomic_*` or `__sync_*`: the rest of the name says
@@ -554,7 +556,10 @@ pub(crate) fn special(name: &str, defined: bool) -> Option<Meaning> {
     match row(name).or_else(|| row(plain)) {
         Some(&(_, meaning, always)) => (always || !defined).then_some(meaning),
         None if defined => None,
-        None => math(name).map(Meaning::Number).or_else(|| family(name)),
+        None => math(name)
+            .map(Meaning::Number)
+            .or_else(|| complex(name).map(Meaning::Complex))
+            .or_else(|| family(name)),
     }
 }
 

@@ -83,6 +83,7 @@ impl<'a> Lower<'a> {
             Meaning::Input if matches!(self.lookup(name), Some(Symbol::Function(_))) => return Ok(None),
             Meaning::Input => result = Some(self.input(&name[INPUT.len()..])),
             Meaning::Number(function) => result = Some(self.number_function(function, args, span)?),
+            Meaning::Complex(function) => result = Some(self.complex_function(function, args, span)?),
             Meaning::Hint => {}
             Meaning::Refused => return unsupported(span, format!("`{name}`")),
         }

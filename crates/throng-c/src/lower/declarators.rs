@@ -63,6 +63,9 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
         }
+        if atomic && self.is_complex(&base.ty) {
+            return unsupported(list[0].span, "an `_Atomic` complex number");
+        }
         if atomic {
             base.ty = Ty::Atomic(Rc::new(base.ty));
         }
@@ -86,8 +89,9 @@ impl<'a> Lower<'a> {
 
     fn base_type(&mut self, list: &[&'a Node<TypeSpecifier>]) -> Result<Ty> {
         let (mut size, mut longs, mut unsigned) = (4, 0, false);
-        let mut float = None;
+        let (mut float, mut complex, mut integer) = (None, None, false);
         for t in list {
+            integer |= is_integer_word(&t.node);
             match &t.node {
                 TypeSpecifier::Void => return Ok(Ty::Void),
                 TypeSpecifier::Char => size = 1,
@@ -98,7 +102,7 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::Float => float = Some(4),
                 TypeSpecifier::Double => float = Some(8),
                 TypeSpecifier::Bool => return Ok(Ty::Int(BOOL)),
-                TypeSpecifier::Complex => return unsupported(t.span, "`_Complex`"),
+                TypeSpecifier::Complex => complex = Some(t.span),
                 TypeSpecifier::Int128 => return unsupported(t.span, "`__int128`"),
                 TypeSpecifier::Unsupported(name) => match float_size(name) {
                     Some(size) => float = Some(size),
@@ -108,6 +112,9 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::VaList => return Ok(super::variadic::list_type()),
                 TypeSpecifier::Atomic(t) => {
                     let ty = self.type_name(t)?;
+                    if self.is_complex(&ty) {
+                        return unsupported(t.span, "an `_Atomic` complex number");
+                    }
                     return Ok(Ty::Atomic(Rc::new(ty)));
                 }
                 TypeSpecifier::Struct(s) => return self.struct_type(s),
@@ -122,13 +129,22 @@ impl<'a> Lower<'a> {
                 TypeSpecifier::TypeOf(of) => return self.type_of_type(of),
             }
         }
-        if let Some(size) = float {
-            return Ok(Ty::Float(if longs > 0 { LONG_DOUBLE } else { size }));
+        // `_Complex` alone is that of `double`.
+        if complex.is_some() && float.is_none() && !integer {
+            float = Some(8);
         }
         if longs > 0 {
             size = if longs == 1 { self.long().size } else { 8 };
         }
-        Ok(Ty::Int(Int::new(size, !unsigned)))
+        let ty = match float {
+            Some(_) if longs > 0 => Ty::Float(LONG_DOUBLE),
+            Some(size) => Ty::Float(size),
+            None => Ty::Int(Int::new(size, !unsigned)),
+        };
+        match complex {
+            Some(span) => self.complex_type(&ty, span),
+            None => Ok(ty),
+        }
     }
 
     fn type_of_type(&mut self, of: &'a TypeOf) -> Result<Ty> {
@@ -253,6 +269,12 @@ impl<'a> Lower<'a> {
             },
         }
     }
+}
+
+/// Returns whether a word says that a type is one of integers.
+fn is_integer_word(t: &TypeSpecifier) -> bool {
+    use TypeSpecifier as T;
+    matches!(t, T::Char | T::Short | T::Int | T::Long | T::Signed | T::Unsigned)
 }
 
 /// Returns the number of bytes of `_Float32` and its like.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::syntax::ast::*;
 
 use super::bits::{common_type, in_type};
+use super::complex::Part;
 use super::floating::{LONG_DOUBLE, float_literal, opaque};
 use super::literals::{character, kind_of, string_bytes, string_units};
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
@@ -37,7 +38,10 @@ impl<'a> Lower<'a> {
         Ok(ty)
     }
 
-    fn place_or_value(&mut self, e: &'a Node<Expression>) -> Result<std::result::Result<Place, Value>> {
+    pub(super) fn place_or_value(
+        &mut self,
+        e: &'a Node<Expression>,
+    ) -> Result<std::result::Result<Place, Value>> {
         Ok(match &e.node {
             Expression::Identifier(n)
                 if !matches!(
@@ -137,10 +141,9 @@ impl<'a> Lower<'a> {
                     _ => wrong(span, "this cannot be assigned to"),
                 }
             }
-            Expression::UnaryOperator(u)
-                if matches!(u.node.operator.node, UnaryOperator::Real | UnaryOperator::Imaginary) =>
-            {
-                unsupported(span, "a part of a complex number")
+            Expression::UnaryOperator(u) if let Some(part) = Part::of(&u.node.operator.node) => {
+                let whole = self.place(&u.node.operand)?;
+                self.part_place(whole, part, span)
             }
             _ => wrong(span, "this cannot be assigned to"),
         }
@@ -270,6 +273,7 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::Let(*r, v.expr));
                 Ok(())
             }
+            Place::Memory(a, ty) if self.is_complex(ty) => self.assign_complex(a, v, ty, span),
             Place::Memory(a, ty) if matches!(ty.plain(), Ty::Struct(_)) => {
                 if !self.same_type(v.ty.plain(), ty.plain()) {
                     self.size_of(ty, span)?;
@@ -312,6 +316,9 @@ impl<'a> Lower<'a> {
         if *ty.plain() == Ty::Void {
             return Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         }
+        if self.is_complex(&v.ty) || self.is_complex(ty) {
+            return self.convert_complex(v, ty, span);
+        }
         if v.ty.is_float() || ty.is_float() {
             return self.convert_float(v, ty, span);
         }
@@ -352,7 +359,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns whether a value is not 0, as 0 or 1.
-    fn truth(&mut self, v: Value, span: Span) -> Result<Expr> {
+    pub(super) fn truth(&mut self, v: Value, span: Span) -> Result<Expr> {
+        if self.is_complex(&v.ty) {
+            return self.complex_truth(&v, span);
+        }
         if v.ty.is_float() {
             return Ok(self.convert_float(v, &Ty::Int(BOOL), span)?.expr);
         }
@@ -488,7 +498,7 @@ impl<'a> Lower<'a> {
         let same = self.same_type(&a, &b);
         // Enumerations are integers here, and several types of C may be one.
         let number = matches!(a.plain(), Ty::Int(_)) && ![&types.0, &types.1].into_iter().any(is_keywords);
-        if same && (is_several_types(&a) || number) {
+        if same && (self.is_several_types(&a) || number) {
             return unsupported(span, "`__builtin_types_compatible_p` on these types");
         }
         Ok(Value { expr: Expr::Const(i64::from(same)), ty: Ty::int() })
@@ -520,7 +530,17 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn literal_constant(&self, c: &Constant, span: Span) -> Result<Value> {
+    fn literal_constant(&mut self, c: &Constant, span: Span) -> Result<Value> {
+        let imaginary = match c {
+            Constant::Integer(i) => i.imaginary,
+            Constant::Float(f) => f.imaginary,
+            Constant::Character(_) => false,
+        };
+        let v = self.real_constant(c, span)?;
+        if imaginary { self.imaginary(v, span) } else { Ok(v) }
+    }
+
+    fn real_constant(&self, c: &Constant, span: Span) -> Result<Value> {
         match c {
             Constant::Integer(i) => integer(i, self.long(), span),
             Constant::Character(c) => {
@@ -574,9 +594,14 @@ impl<'a> Lower<'a> {
         Ok(offset)
     }
 
+    /// Returns whether C has several types that are this one here, or complex ones of them.
+    fn is_several_types(&self, ty: &Ty) -> bool {
+        is_several_types(&self.element(ty).unwrap_or_else(|| ty.clone()))
+    }
+
     fn generic(&mut self, g: &'a GenericSelection, span: Span) -> Result<Value> {
         let ty = decay(unatomic(self.type_of(&g.expression)?));
-        if is_several_types(&ty) {
+        if self.is_several_types(&ty) {
             return unsupported(span, "`_Generic` on this type");
         }
         let mut default = None;
@@ -633,6 +658,9 @@ impl<'a> Lower<'a> {
                 if v.ty.is_float() {
                     return self.negated(v, span);
                 }
+                if self.is_complex(&v.ty) {
+                    return self.complex_sign(&v, false, span);
+                }
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
                 Ok(in_type(Value { expr: Expr::bin(BinOp::Sub, Expr::Const(0), v.expr, at), ty: v.ty }))
@@ -642,13 +670,16 @@ impl<'a> Lower<'a> {
                 if v.ty.is_float() {
                     return wrong(span, "this is not an integer");
                 }
+                if self.is_complex(&v.ty) {
+                    return self.complex_sign(&v, true, span);
+                }
                 let v = self.promoted(v, span)?;
                 let at = v.ty.scalar().unwrap_or(INT);
                 let ones = Expr::Const(at.wrap(-1));
                 Ok(in_type(Value { expr: Expr::bin(BinOp::Xor, v.expr, ones, at), ty: v.ty }))
             }
-            UnaryOperator::Real => unsupported(span, "`__real__`"),
-            UnaryOperator::Imaginary => unsupported(span, "`__imag__`"),
+            UnaryOperator::Real => self.complex_part(operand, Part::Real, span),
+            UnaryOperator::Imaginary => self.complex_part(operand, Part::Imaginary, span),
             UnaryOperator::Negate => {
                 let v = self.value(operand)?;
                 let t = self.truth(v, span)?;
@@ -656,6 +687,9 @@ impl<'a> Lower<'a> {
             }
             ref op => {
                 let place = self.place(operand)?;
+                if self.is_complex(&place.ty()) {
+                    return unsupported(span, "`++` or `--` on a complex number");
+                }
                 let (add, post) = match op {
                     UnaryOperator::PostIncrement => (BinOp::Add, true),
                     UnaryOperator::PostDecrement => (BinOp::Sub, true),
@@ -713,11 +747,15 @@ impl<'a> Lower<'a> {
                 self.convert(v, &to, span)
             }
             Ty::Ptr(_) | Ty::Float(_) | Ty::Narrow(..) => Ok(v),
+            ty if self.is_complex(ty) => Ok(v),
             _ => wrong(span, "this is not a number"),
         }
     }
 
-    fn arithmetic(&mut self, op: BinOp, a: Value, b: Value, span: Span) -> Result<Value> {
+    pub(super) fn arithmetic(&mut self, op: BinOp, a: Value, b: Value, span: Span) -> Result<Value> {
+        if self.is_complex(&a.ty) || self.is_complex(&b.ty) {
+            return self.complex_arithmetic(op, a, b, span);
+        }
         let pointer = |v: &Value| matches!(v.ty.plain(), Ty::Ptr(_));
         match op {
             BinOp::Add if pointer(&a) => return self.offset(a, b, op, span),
@@ -796,7 +834,7 @@ impl<'a> Lower<'a> {
                 Some((op, form)) => {
                     let x = self.value(&b.lhs)?;
                     // The right operand may assign to a variable that the left one has read.
-                    let x = if has_effects(&b.rhs.node) { self.kept(x) } else { x };
+                    let x = if has_effects(&b.rhs.node) { self.steady(x, span)? } else { x };
                     let y = self.value(&b.rhs)?;
                     let (x, y) = if form == Form::Swapped { (y, x) } else { (x, y) };
                     self.arithmetic(op, x, y, span)
@@ -815,6 +853,7 @@ impl<'a> Lower<'a> {
             return self.write_bits(base, *of, bits, v, span);
         }
         if ty.scalar().is_none() {
+            let v = if self.is_complex(&ty) { self.convert(v, &ty, span)? } else { v };
             self.assign(&place, v.clone(), span)?;
             return Ok(v);
         }
@@ -887,6 +926,7 @@ impl<'a> Lower<'a> {
         let ty = match (self.is_null_constant(then), self.is_null_constant(&c.else_expression)) {
             (true, false) if pointers => b.clone(),
             (false, true) if pointers => a.clone(),
+            _ if self.is_complex(&a) || self.is_complex(&b) => self.common_complex(&a, &b, span)?,
             _ => choice_type(&a, &b),
         };
         if self.dry || self.constants.is_some() {
@@ -899,6 +939,7 @@ impl<'a> Lower<'a> {
             };
             return match ty.scalar() {
                 Some(_) => self.convert(chosen, &ty, span),
+                None if self.is_complex(&ty) => self.convert(chosen, &ty, span),
                 None => Ok(Value { expr: chosen.expr, ty }),
             };
         }
@@ -910,7 +951,7 @@ impl<'a> Lower<'a> {
             let v = self.value(e)?;
             match ty.plain() {
                 Ty::Void | Ty::Float(LONG_DOUBLE) => {}
-                Ty::Struct(_) => self.emit(Instr::Let(r, v.expr)),
+                Ty::Struct(_) if !self.is_complex(&ty) => self.emit(Instr::Let(r, v.expr)),
                 _ => {
                     let v = self.convert(v, &ty, span)?;
                     self.emit(Instr::Let(r, v.expr));
@@ -1108,9 +1149,6 @@ fn choice_type(a: &Ty, b: &Ty) -> Ty {
 }
 
 fn integer(i: &Integer, long: Int, span: Span) -> Result<Value> {
-    if i.imaginary {
-        return unsupported(span, "an imaginary number");
-    }
     let Ok(v) = u64::try_from(i.value) else {
         return wrong(span, "this number is too large");
     };

@@ -62,9 +62,6 @@ pub(super) fn extended(bits: i64) -> [Part; 2] {
 
 /// Returns the value of a constant as it is written.
 pub(super) fn float_literal(f: &Float, span: Span) -> Result<Value> {
-    if f.imaginary {
-        return unsupported(span, "an imaginary number");
-    }
     let size = match &f.format {
         FloatFormat::Float => 4,
         FloatFormat::Double => 8,

@@ -61,11 +61,6 @@ type Part = (u64, Ty, Option<Rc<Bits>>);
 
 type Items<'a> = std::iter::Peekable<std::slice::Iter<'a, Node<InitializerListItem>>>;
 
-/// Returns whether an object of a type has a single value, that is no structure.
-fn is_number(ty: &Ty) -> bool {
-    ty.scalar().is_some() || ty.is_float()
-}
-
 /// Returns whether text can be the initial value of an array of this type.
 fn takes_text(ty: &Ty, init: &Initializer) -> bool {
     let Initializer::Expression(e) = init else { return false };
@@ -75,6 +70,11 @@ fn takes_text(ty: &Ty, init: &Initializer) -> bool {
 }
 
 impl<'a> Lower<'a> {
+    /// Returns whether an object of a type has a single value, that is no structure.
+    fn is_number(&self, ty: &Ty) -> bool {
+        ty.scalar().is_some() || ty.is_float() || self.is_complex(ty)
+    }
+
     /// An array type with its size, if it has none, from its initial value.
     pub(super) fn sized(&mut self, ty: Ty, init: &'a Node<Initializer>) -> Result<Ty> {
         let Ty::Array(t, None) = &ty else { return Ok(ty) };
@@ -241,7 +241,7 @@ impl<'a> Lower<'a> {
                 let v = self.value(e)?;
                 self.assign(place, v, init.span)
             }
-            Initializer::List(items) if is_number(ty) => match &items[..] {
+            Initializer::List(items) if self.is_number(ty) => match &items[..] {
                 [item] => self.initialise(place, ty, &item.node.initializer),
                 _ => wrong(init.span, "too many initial values"),
             },
@@ -261,7 +261,7 @@ impl<'a> Lower<'a> {
         items: &'a [Node<InitializerListItem>],
         span: Span,
     ) -> Result<()> {
-        if let (true, [item]) = (is_number(ty), items) {
+        if let (true, [item]) = (self.is_number(ty), items) {
             return self.initialise(place, ty, &item.node.initializer);
         }
         let Place::Memory(a, _) = place else { return wrong(span, "too many initial values") };
@@ -341,7 +341,7 @@ impl<'a> Lower<'a> {
 
     fn collect(&mut self, at: u64, ty: &Ty, init: &'a Node<Initializer>, out: &mut Values) -> Result<()> {
         let e = match &init.node {
-            Initializer::List(items) if is_number(ty) => match &items[..] {
+            Initializer::List(items) if self.is_number(ty) => match &items[..] {
                 [item] if item.node.designation.is_empty() => {
                     return self.collect(at, ty, &item.node.initializer, out);
                 }
@@ -376,6 +376,12 @@ impl<'a> Lower<'a> {
                     }
                     _ => unsupported(init.span, "this initial value of type `long double`"),
                 }
+            }
+            _ if self.is_complex(ty) => {
+                let v = self.value(e)?;
+                let parts = self.initial_parts(v, ty, init.span)?;
+                out.list.extend(parts.into_iter().map(|(offset, i, v)| (at + offset, i, v)));
+                Ok(())
             }
             // What a literal consists of may be constant, or an array's initial value.
             (Ty::Array(..) | Ty::Struct(_), Expression::CompoundLiteral(c)) => {
@@ -422,6 +428,9 @@ impl<'a> Lower<'a> {
             && item.node.designation.is_empty()
             && takes_text(ty, &item.node.initializer.node)
         {
+            return self.collect(at, ty, &item.node.initializer, out);
+        }
+        if let (true, [item]) = (self.is_complex(ty), items) {
             return self.collect(at, ty, &item.node.initializer, out);
         }
         let mut rest = items.iter().peekable();
@@ -504,7 +513,7 @@ impl<'a> Lower<'a> {
         span: Span,
     ) -> Result<()> {
         let Some(item) = items.peek().copied() else { return Ok(()) };
-        let nested = matches!(part.plain(), Ty::Array(..) | Ty::Struct(_));
+        let nested = matches!(part.plain(), Ty::Array(..) | Ty::Struct(_)) && !self.is_complex(part);
         let init = &item.node.initializer;
         let whole = matches!(init.node, Initializer::List(_)) || takes_text(part, &init.node);
         if !path.is_empty() || nested && !whole && !self.is_value_of(part, init) {

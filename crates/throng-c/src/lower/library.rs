@@ -524,6 +524,7 @@ impl<'a> Lower<'a> {
                 }
                 t => format!("{} *", self.shown(t)).replace("* *", "**"),
             },
+            Ty::Struct(_) if let Some(part) = self.element(ty) => format!("_Complex {}", self.shown(&part)),
             Ty::Struct(s) => match &self.structs[*s] {
                 s if s.name.is_empty() => "struct".into(),
                 s if s.union => format!("union {}", s.name),

@@ -34,6 +34,11 @@ impl Uses {
                 self.part(&b.node.lhs, address);
                 self.expression(&b.node.rhs);
             }
+            Expression::UnaryOperator(u)
+                if matches!(u.node.operator.node, UnaryOperator::Real | UnaryOperator::Imaginary) =>
+            {
+                self.part(&u.node.operand, address)
+            }
             _ => self.expression(e),
         }
     }

@@ -561,7 +561,9 @@ impl<'a> Rewriter<'a> {
     fn unary(&mut self, e: &Node<Expression>, u: &UnaryOperatorExpression) -> String {
         let (site, reads, writes, other) = self.kinds(e.span);
         match u.operator.node {
-            UnaryOperator::Indirection => self.place_value(e, site, reads),
+            UnaryOperator::Indirection | UnaryOperator::Real | UnaryOperator::Imaginary => {
+                self.place_value(e, site, reads)
+            }
             UnaryOperator::Address => {
                 let inner = self.place(&u.operand);
                 self.around(e.span, &[(u.operand.span, inner)])
@@ -646,6 +648,12 @@ impl<'a> Rewriter<'a> {
             }
             Expression::UnaryOperator(u) if u.node.operator.node == UnaryOperator::Indirection => {
                 let inner = self.value(&u.node.operand);
+                self.around(e.span, &[(u.node.operand.span, inner)])
+            }
+            Expression::UnaryOperator(u)
+                if matches!(u.node.operator.node, UnaryOperator::Real | UnaryOperator::Imaginary) =>
+            {
+                let inner = self.place(&u.node.operand);
                 self.around(e.span, &[(u.node.operand.span, inner)])
             }
             Expression::Identifier(_) | Expression::StringLiteral(_) => self.raw(e.span).to_string(),

@@ -179,9 +179,9 @@ pub enum UnaryOperator {
     Complement,
     /// `!`
     Negate,
-    /// `__real__`: refused.
+    /// `__real__`
     Real,
-    /// `__imag__`: refused.
+    /// `__imag__`
     Imaginary,
 }
 

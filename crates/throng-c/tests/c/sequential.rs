@@ -187,8 +187,8 @@ const REFUSED_TYPES: &[(&str, &str)] = &[
     ("__int128", "__int128"),
     ("unsigned __int128", "__int128"),
     ("__uint128_t", "__int128"),
-    ("_Complex double", "_Complex"),
-    ("__complex__ float", "_Complex"),
+    ("_Complex long double", "_Complex long double"),
+    ("long double __complex__", "_Complex long double"),
     ("_Float16", "_Float16"),
     ("__bf16", "__bf16"),
     ("__ibm128", "__ibm128"),
@@ -202,10 +202,8 @@ const REFUSED_TYPES: &[(&str, &str)] = &[
 
 /// Expressions that compilers have and that are not modelled.
 const REFUSED_EXPRESSIONS: &[(&str, &str)] = &[
-    ("__real__ x", "`__real__`"),
-    ("__imag__ x", "`__imag__`"),
     ("__builtin_convertvector(x, int)", "`__builtin_convertvector`"),
-    ("1.5i", "imaginary"),
+    ("1.5iL", "`_Complex long double`"),
     ("2.5df", "suffix `df`"),
     ("3wb", "`_BitInt`"),
 ];

@@ -71,7 +71,6 @@ pub const ROWS: &[Row] = &[
         "types of integer constants",
         "long test(void) { return (0xffffffff > -1) + (4294967295 > -1) * 2 + (2147483648 > -1) * 4 + (0x80000000 > -1) * 8 + sizeof 2147483648 * 100 + sizeof 0x80000000 * 10000 + (1u > -1) * 16 + sizeof 1l + sizeof(1ull) + (037777777777 > -1) * 32; }",
     ),
-    Refused("imaginary number", "long test(void) { return sizeof 1i; }", "imaginary"),
     Refused("number that is too large", "long test(void) { return 0x1ffffffffffffffff > 0; }", "too large"),
     Read("binary constants", "long test(void) { return 0b101 + 0B11; }"),
     // Initial values.
@@ -551,7 +550,98 @@ pub const ROWS: &[Row] = &[
         "128 bits that are not used",
         "typedef __int128 wide; struct s { wide x; }; extern wide f(struct s *, wide); long test(void) { return 1; }",
     ),
-    Refused("complex numbers", "static double _Complex z; long test(void) { return sizeof z; }", "_Complex"),
+    Read(
+        "complex numbers in memory",
+        "struct s { char c; float _Complex z; }; struct __attribute__((packed)) p { char c; _Complex float z; }; static double _Complex z[3] = { 1.0 + 2.0i, 3, -4.0i }; long test(void) { _Complex w = z[0]; z[2] = w; return sizeof z + sizeof(struct s) * 100 + sizeof(struct p) * 10000 + _Alignof(_Complex double) * 1000000 + sizeof(_Complex char) * 10000000l + sizeof(_Complex) * 100000000l + __builtin_offsetof(struct s, z) * 10000000000l + (long)__real__ z[2] * 100000000000l + (long)__imag__ z[2] * 1000000000000l; }",
+    ),
+    Read(
+        "parts of complex numbers",
+        "long test(void) { _Complex double z; double *p = &__imag__ z, x = 7.5; __real__ z = 2.5; *p = 4; __imag__ z += 1; ++__real__ z; __real__ x = 8; return __real__ z * 100 + __imag__ z + (__imag__ x == 0) * 7 + __real__ x * 1000 + (*(&__real z + 1) == 5) * 3; }",
+    ),
+    Read(
+        "sums and products of complex numbers",
+        "static double k(_Complex double z) { return __real__ z * 1000 + __imag__ z; } long test(void) { _Complex double a = 1.5 + 2i, b = -3 + 0.5i, c = a * b, d = a - b; _Complex float e = a; d += c; c -= 2; a *= 3.0f; e = 2 * e + 1.0iF; double x = 3; x *= b; return k(a) + k(b) * 3 + k(c) * 7 + k(d) * 11 + k(e) * 13 + k(-a) * 17 + k(~b) * 19 + k(2 - b) * 23 + k(b / 2) * 29 + x * 31 + k(+a) * 37; }",
+    ),
+    Read(
+        "rounding of complex products",
+        "static float a = 0.1f, b = 0.7f, c = 1.3f, d = 3.7f; long test(void) { _Complex float x = a + b * 1.0iF, y = c + d * 1.0iF, z = x * y; double p = 0.1, q = 0.3; _Complex double u = p + q * 1.0i, v = u * u + u * 0.7; union { float f; int i; } r = { __real__ z }, i = { __imag__ z }; union { double d; long i; } s = { __real__ v }, t = { __imag__ v }; return r.i * 3l + i.i * 5l + (s.i % 1000003) + (t.i % 1000003) * 7; }",
+    ),
+    Read(
+        "zeros of complex numbers",
+        "static long k(_Complex double z) { return (1 / __real__ z < 0) + (1 / __imag__ z < 0) * 2; } long test(void) { double m = -0.0, o = 0.0; _Complex double z = __builtin_complex(m, m), w = __builtin_complex(o, o); return k(z) + k(0 + z) * 10 + k(z - 0.0) * 100 + k(0.0 - w) * 1000 + k(-w) * 10000 + k(~w) * 100000 + k(m * w) * 1000000 + k(w + w) * 10000000l; }",
+    ),
+    Read(
+        "complex numbers are compared",
+        "long test(void) { _Complex double a = 1 + 2i, b = 1 - 2i, o = 0; _Complex float f = 1 + 2.0if; double n = __builtin_nan(\"\"); _Complex double m = n; return (a == b) + (a != b) * 2 + (a == ~b) * 4 + (a == f) * 8 + (o == 0) * 16 + (1 != a) * 32 + (o ? 64 : 0) + (a ? 128 : 0) + !o * 256 + !a * 512 + (o || a) * 1024 + (o && a) * 2048 + (_Bool)(a - 1) * 4096 + (m == m) * 8192 + (m != m) * 16384; }",
+    ),
+    Read(
+        "conversions of complex numbers",
+        "static double f(double v) { return v; } static _Complex float g(_Complex float v) { return v; } long test(void) { _Complex double z = 5.75 - 3.5i; int i = z; _Complex int n = z; _Complex double w = (_Complex double)(float)0.1f + n; return i + (long)f(z) * 10 + (long)__imag__ g(z) * 100 + __imag__ n * 1000 + (long)(__real__ w * 100000) + (long)(_Complex double)7 * 1000000 + (_Bool)z * 100000000l + (g(3) == 3) * 1000000000l + (unsigned char)(300 + 2i) * 10000000000l; }",
+    ),
+    Read(
+        "complex integers",
+        "struct s { _Complex unsigned short x; }; static struct s v = { 100 + 200i }; static struct s f(void) { return v; } long test(void) { _Complex int a = 3 + 4i, b = 2 - 1i, c = a * b, d = a * 2 - b; _Complex long e = c + 10000000000i; _Complex unsigned u = -1; return (f().x == v.x) + __real__ c * 10 + __imag__ c * 100 + __real__ d * 1000 + __imag__ d * 10000 + (__imag__ e + __real__ e) + (__real__ u == 0xffffffff) * 7 + __imag__ ~a + __real__ -a * 3 + sizeof(a + e) * 5 + (a == 3 + 4i) * 11; }",
+    ),
+    Read(
+        "complex numbers in calls",
+        "typedef _Complex double z; static z f(z a, int n, z b) { a += n; return n ? f(b, n - 1, a) : a - b; } static z old(x, y) z x; _Complex float y; { return x * y; } static double sum(int n, ...) { __builtin_va_list l; __builtin_va_start(l, n); double r = 0; while (n--) { z v = __builtin_va_arg(l, z); r = r * 10 + __real__ v + __imag__ v * 3; } __builtin_va_end(l); return r; } long test(void) { z v = f(1 + 2i, 3, 4 - 1i); z (*p)(z, int, z) = f; return __real__ v * 100 + __imag__ v + sum(2, v, 1.0 + 0i) * 1000 + __real__ p(v, 1, 2) * 100000 + __imag__ old(v, (_Complex float)(1 + 1i)) * 1000000; }",
+    ),
+    Read(
+        "order in complex expressions",
+        "static _Complex double z = 1 + 1i; static _Complex double f(void) { z = 10 + 20i; return 2; } long test(void) { _Complex double a = (f(), z), b, c; c = b = a; _Complex double d = (a, b) * (z += 1); _Complex double e = c == b ? d : 3; double h = 0 ? z : 2.5f; return __real__ a + __imag__ a * 10 + __real__ d * 100 + __imag__ e * 10000 + (long)h * 1000000 + __real__ ({ _Complex double q = z; q * 2; }) * 10000000; }",
+    ),
+    Read(
+        "initial values of complex numbers",
+        "struct s { int n; _Complex float z; int m; _Complex double w[2]; }; static struct s v = { 1, 2 + 3i, 4, 5, 6i }, u = { .z = { 7 }, .w[1] = 8 - 9i }; static const _Complex double c = -(1 + 2.5i) + 3 * 1i; static _Complex double *l = &(_Complex double){ 1i }; long test(void) { static _Complex float t = 2i + 1; float x = 3; struct s w = { x, x + 1i, 5, { x * 2i, 7 } }; _Complex double a = { 4 + 1i }, *q = (_Complex double[]){ 1, a }; return __imag__ v.z + v.m * 10 + __real__ v.w[0] * 100 + __imag__ v.w[1] * 1000 + __real__ u.z * 10000 + __imag__ u.w[1] * 100000 + __imag__ c * 1000000 + __imag__ t * 10000000 + __imag__ w.z * 100000000 + w.m * 1000000000l + __imag__ w.w[0] * 10000000000l + __imag__ q[1] * 100000000000l + __imag__ *l * 1000000000000l; }",
+    ),
+    Read(
+        "functions of complex numbers",
+        "long test(void) { _Complex double z = 1.5 + 2i; _Complex float f = 3 - 4i; return __builtin_creal(z) * 2 + __builtin_cimag(z) * 10 + __builtin_cimag(__builtin_conj(z)) * 100 + __builtin_crealf(f) * 1000 + __builtin_cimagf(f) * 10000 + __builtin_cimagf(__builtin_conjf(f)) * 100000 + __imag__ __builtin_complex(1.0f, 2.0f) * 1000000 + __builtin_creal(7) * 10000000 + sizeof __builtin_complex(1.0f, 2.0f) * 1000000000l; }",
+    ),
+    Read(
+        "choice by a complex type",
+        "long test(void) { _Complex float f = 1; _Complex double d = 2; _Complex int i = 3; return _Generic(f, _Complex double: 1, _Complex float: 2) + _Generic(f + d, _Complex double: 10, default: 20) + _Generic(f * 1.0, _Complex double: 100, default: 200) + _Generic(i + 1.0f, _Complex float: 1000, default: 2000) + _Generic(__real__ f, float: 10000, default: 20000) + __builtin_types_compatible_p(_Complex float, __typeof__(f)) * 100000 + __builtin_types_compatible_p(_Complex float, _Complex int) * 1000000 + __builtin_classify_type(d) * 10000000; }",
+    ),
+    Refused(
+        "complex numbers of type `long double`",
+        "static long double _Complex z; long test(void) { return sizeof z; }",
+        "_Complex long double",
+    ),
+    Refused(
+        "an imaginary `long double`",
+        "long test(void) { return sizeof(2.0iL); }",
+        "_Complex long double",
+    ),
+    Refused(
+        "complex numbers that are atomic",
+        "static _Atomic _Complex float z; long test(void) { return sizeof z; }",
+        "_Atomic",
+    ),
+    Refused(
+        "steps of complex numbers",
+        "long test(void) { _Complex double z = 1; z++; return __real__ z; }",
+        "`++`",
+    ),
+    Refused(
+        "quotients of complex integers",
+        "long test(void) { _Complex int z = 6 + 2i; z = z / 2; return __real__ z; }",
+        "quotient",
+    ),
+    Refused(
+        "sums of complex characters",
+        "long test(void) { _Complex char z = 6 + 2i; z += z; return __real__ z; }",
+        "small integers",
+    ),
+    Refused(
+        "products of complex constants",
+        "long test(void) { _Complex double z = (0.1 + 2i) * (0.7 - 0.3i); return __real__ z; }",
+        "product of complex constants",
+    ),
+    Refused(
+        "complex types of the same size",
+        "long test(void) { _Complex long z = 1; return _Generic(z, _Complex long: 1, _Complex long long: 2); }",
+        "_Generic",
+    ),
     Refused("integers of any width", "static _BitInt(7) z; long test(void) { return sizeof z; }", "_BitInt"),
     Read(
         "alignment",

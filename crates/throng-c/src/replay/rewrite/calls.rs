@@ -95,7 +95,7 @@ impl Rewriter<'_> {
                 let declared: String = names.iter().zip(args).map(declared).collect();
                 format!("({{ {declared}__throng_maybe({site}, 1); {name}({}); }})", names.join(", "))
             }
-            Some(Meaning::Number(_)) => format!("{name}({list})"),
+            Some(Meaning::Number(_) | Meaning::Complex(_)) => format!("{name}({list})"),
             Some(Meaning::Hint) => "((void)0)".into(),
             Some(Meaning::Print(_)) => format!("({{ __throng_call({site}); {name}({list}); }})"),
             Some(Meaning::Bytes(function)) => bytes(function, library.plain(name), args, site),
