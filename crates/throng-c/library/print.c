@@ -10,7 +10,7 @@ size_t __throng_put(char *to, size_t room, size_t from, char c) {
     return from + 1;
 }
 
-static size_t put_many(char *to, size_t room, size_t from, char c, long n) {
+size_t __throng_put_many(char *to, size_t room, size_t from, char c, long n) {
     size_t at = from;
     for (long i = 0; i < n; i++)
         at = __throng_put(to, room, at, c);
@@ -28,10 +28,10 @@ void __throng_put_end(char *to, size_t room, size_t from) {
 size_t __throng_put_char(char *to, size_t room, size_t from, char c, long width, int left) {
     size_t at = from;
     if (!left)
-        at = put_many(to, room, at, ' ', width - 1);
+        at = __throng_put_many(to, room, at, ' ', width - 1);
     at = __throng_put(to, room, at, c);
     if (left || width < 0)
-        at = put_many(to, room, at, ' ', (width < 0 ? -width : width) - 1);
+        at = __throng_put_many(to, room, at, ' ', (width < 0 ? -width : width) - 1);
     return at;
 }
 
@@ -43,7 +43,7 @@ size_t __throng_put_text(char *to, size_t room, size_t from, const char *s, long
     if (!left && width > 0) {
         while (n != precision && s[n])
             n++;
-        at = put_many(to, room, at, ' ', width - n);
+        at = __throng_put_many(to, room, at, ' ', width - n);
         n = 0;
     }
     while (n != precision) {
@@ -54,7 +54,7 @@ size_t __throng_put_text(char *to, size_t room, size_t from, const char *s, long
         n++;
     }
     if (left || width < 0)
-        at = put_many(to, room, at, ' ', (width < 0 ? -width : width) - n);
+        at = __throng_put_many(to, room, at, ' ', (width < 0 ? -width : width) - n);
     return at;
 }
 
@@ -84,21 +84,21 @@ size_t __throng_put_number(char *to, size_t room, size_t from, unsigned long lon
         n = least;
     }
     if (!left && width > 0)
-        at = put_many(to, room, at, ' ', least - n);
+        at = __throng_put_many(to, room, at, ' ', least - n);
     if (sign)
         at = __throng_put(to, room, at, sign);
     if (prefix) {
         at = __throng_put(to, room, at, '0');
         at = __throng_put(to, room, at, ten + ('x' - 'a'));
     }
-    at = put_many(to, room, at, '0', zeros);
+    at = __throng_put_many(to, room, at, '0', zeros);
     for (long i = 0; i < digits; i++) {
         char d = v / power % base;
         at = __throng_put(to, room, at, d < 10 ? '0' + d : ten + (d - 10));
         power /= base;
     }
     if (left || width < 0)
-        at = put_many(to, room, at, ' ', least - n);
+        at = __throng_put_many(to, room, at, ' ', least - n);
     return at;
 }
 

@@ -153,6 +153,14 @@ impl Ty {
         }
     }
 
+    /// Returns the type of integers in which a value of it is computed, if it is an integer.
+    pub fn integer(&self) -> Option<Int> {
+        match self.plain() {
+            Ty::Int(i) | Ty::Narrow(i, _) => Some(*i),
+            _ => None,
+        }
+    }
+
     /// Returns whether it is a floating-point type.
     pub fn is_float(&self) -> bool {
         matches!(self.plain(), Ty::Float(_))

@@ -201,7 +201,11 @@ impl<'a> Lower<'a> {
             return Ok(Some(Value { expr: Expr::SelfId, ty: unatomic(ty.result.clone()) }));
         }
         if defined {
-            return self.call_defined(name, arguments, span);
+            // Functions of the library stand in place of their calls in others, too.
+            return match self.prelude_units.contains(&Some(self.definitions[name].unit)) {
+                true => self.prelude_call(name, ty, arguments, span),
+                false => self.call_defined(name, arguments, span),
+            };
         }
         if let Some(function) = prelude {
             return self.prelude_call(&function, ty, arguments, span);

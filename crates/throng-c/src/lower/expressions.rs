@@ -210,7 +210,7 @@ impl<'a> Lower<'a> {
     /// `base + index` or `base - index`, in elements.
     fn offset(&mut self, base: Value, index: Value, op: BinOp, span: Span) -> Result<Value> {
         let Ty::Ptr(t) = base.ty.plain().clone() else { return wrong(span, "this is not a pointer") };
-        if !matches!(index.ty.plain(), Ty::Int(_) | Ty::Narrow(..)) {
+        if index.ty.integer().is_none() {
             return wrong(span, "this is not an integer");
         }
         let size = match &*t {
@@ -1166,8 +1166,8 @@ fn choice_type(a: &Ty, b: &Ty) -> Ty {
         }
         (Ty::Ptr(_), Ty::Ptr(y)) if **y == Ty::Void => b.clone(),
         (Ty::Float(x), Ty::Float(y)) => Ty::Float(*x.max(y)),
-        (Ty::Float(_), Ty::Int(_)) => a.clone(),
-        (Ty::Int(_), Ty::Float(_)) => b.clone(),
+        (Ty::Float(_), _) if b.integer().is_some() => a.clone(),
+        (_, Ty::Float(_)) if a.integer().is_some() => b.clone(),
         (Ty::Ptr(_), _) => a.clone(),
         (_, Ty::Ptr(_)) => b.clone(),
         (Ty::Void, _) | (_, Ty::Void) => Ty::Void,

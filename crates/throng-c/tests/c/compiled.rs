@@ -289,7 +289,14 @@ fn runs_into_violations_end_in_them_when_compiled() {
              int n = __VERIFIER_nondet_int(); if (n == 1) __builtin_trap(); assert(__builtin_constant_p(3) != 1 || n != 5); return 0; }}"
         ),
     ];
-    for text in &cases {
+    let library = format!(
+        "#include <stdio.h>\n{head} char b[8]; int *q; void *f(void *p) {{ int y = q[1]; q[1] = y + 1; x = q[1]; return 0; }} {}",
+        two.replace(
+            "pthread_t s, t;",
+            "pthread_t s, t; q = malloc(4); q = realloc(q, 8); sprintf(b, \"%d\", 37); q[1] = b[1] - '7';"
+        )
+    );
+    for text in cases.iter().chain([&library]) {
         let loaded = load_text(&folder, text, &Options::default());
         let ended = replayed(&folder, &loaded, 3, Duration::from_secs(60));
         assert_eq!(ended, Some(Ended::Aborted), "{text}");

@@ -239,6 +239,10 @@ pub const ROWS: &[Row] = &[
         "enum e { A, B = 6 }; enum n { C = -2, D }; static union { struct { enum e a : 3; enum n b : 2; unsigned : 3; int c : 8; } s; unsigned short v; } u; long test(void) { u.s.a = B; u.s.b = C; u.s.c = -1; return u.v + u.s.a * 100000 + (u.s.b == C) * 1000000l + sizeof u; }",
     ),
     Read(
+        "wide bit-fields as numbers",
+        "struct q { unsigned long a : 58, b : 6; long c : 40; }; long test(void) { struct q q = { 3, 2, -5 }; int t[6] = { 0, 1, 2, 3, 4, 5 }; long n = t[q.a] + *(t + q.b) * 10; double d = q.c * 1.5; n += d * 2; switch (q.a) { case 3: n += 100; } n += (1 ? q.c : 2.0) * 1000; q.c = d; return n * 10 + q.c; }",
+    ),
+    Read(
         "initial values of bit-fields",
         "struct in { int a : 4, : 3; unsigned b : 9; }; static struct { struct in i[2]; int b : 2; char c; } s = { { { 1, 2 }, { .b = 3, .a = -1 } }, { 1 }, 7 }, t[] = { [0 ... 2] = { .i[1].b = 500 } }; long test(void) { typeof(s) l = { { [1] = { -2, s.c } }, .c = 9 }; struct { char c; int a : 20; char d; } m = { 1, -5, 2 }; return s.i[0].a + s.i[1].b * 10 + s.i[1].a * 100 + s.b * 1000 + t[2].i[1].b * 10000l + l.i[1].a + l.i[1].b * 7 + l.c + m.a * 3 + m.d; }",
     ),
