@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
     fn vector_of(&mut self, element: Ty, bytes: u64, span: Span) -> Result<Ty> {
         let size = self.size_of(&element, span)?;
         let n = bytes / size;
-        if bytes % size != 0 || !n.is_power_of_two() {
+        if !bytes.is_multiple_of(size) || !n.is_power_of_two() {
             return wrong(span, "a vector has a number of elements that is no power of two");
         }
         let vector = Some((element.clone(), n));
