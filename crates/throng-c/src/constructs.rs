@@ -38,6 +38,7 @@ pub const ATTRIBUTES_UNDERSTOOD: &[(&str, &[On])] = &[
     ("packed", &[Structure, Member, Enumeration]),
     ("section", &[Variable, Function, Local]),
     ("transparent_union", &[Structure, Type]),
+    ("vector_size", &[Member, Type, Variable, Local]),
     ("weak", &[Function, Variable]),
 ];
 
@@ -143,7 +144,6 @@ pub const ATTRIBUTES_REFUSED: &[&str] = &[
     "scalar_storage_order",
     "simd",
     "symver",
-    "vector_size",
     "weakref",
 ];
 

@@ -64,6 +64,7 @@ mod unmodelled;
 mod uses;
 mod variable;
 mod variadic;
+mod vectors;
 
 pub(crate) use linkage::{declared_at, declared_name, written_name};
 
@@ -649,9 +650,11 @@ impl<'a> Lower<'a> {
         let said = self.said(attributes, on)?;
         self.check_label(&name, declarator)?;
         if on != On::Type {
-            self.note_alignment(&name, base, said.aligned, declarator.node.derived.is_empty());
+            let simple = said.vector.is_none() && declarator.node.derived.is_empty();
+            self.note_alignment(&name, base, said.aligned, simple);
         }
-        let mut ty = self.in_mode(ty, said.mode, span)?;
+        let ty = self.in_mode(ty, said.mode, span)?;
+        let mut ty = self.in_vector(ty, &said, span)?;
         match on {
             On::Type => return self.declare_type(name, ty, base, item, &said),
             On::Function => {
@@ -704,7 +707,8 @@ impl<'a> Lower<'a> {
         if let (true, Ty::Struct(s)) = (said.transparent, &ty) {
             self.structs[*s].transparent = true;
         }
-        let inherited = base.type_aligned.filter(|_| item.node.declarator.node.derived.is_empty());
+        let simple = said.vector.is_none() && item.node.declarator.node.derived.is_empty();
+        let inherited = base.type_aligned.filter(|_| simple);
         self.bind(name, Symbol::Typedef(ty, said.aligned.or(inherited)));
         Ok(())
     }

@@ -38,6 +38,10 @@ pub fn write(loaded: &Loaded, run: &Run, ends: Ends) -> Result<String, String> {
             // Each has a scope of its own, and what is written is one file.
             return Err("a replay of a program of several files is not supported".into());
         };
+        // A passage that computes with vectors accesses memory once for each element.
+        if loaded.text.text.contains("vector_size") {
+            return Err("a replay of a program with vectors is not supported".into());
+        }
         let mut sites = Sites::of(&loaded.query.program);
         let (program, question) = (&loaded.query.program, &loaded.query.question);
         let mut rewriter = Rewriter::new(&loaded.text.text, unit, program, &sites, question, &loaded.library);

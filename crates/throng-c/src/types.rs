@@ -67,6 +67,9 @@ pub struct Struct {
     pub at: Option<usize>,
     /// True if a parameter of this type is passed as its first member.
     pub transparent: bool,
+    /// The type and number of its elements, if it is a vector of GCC: its one member is the array
+    /// of these, without a name.
+    pub vector: Option<(Ty, u64)>,
     /// The construct in its definition that is not modelled, if there is one.
     pub refused: Option<String>,
 }
@@ -147,6 +150,14 @@ impl Ty {
             Ty::Int(i) | Ty::Narrow(i, _) => Some(*i),
             Ty::Ptr(_) | Ty::Func(_) => Some(PTR),
             t => t.width().map(Width::bits),
+        }
+    }
+
+    /// Returns the type of integers in which a value of it is computed, if it is an integer.
+    pub fn integer(&self) -> Option<Int> {
+        match self.plain() {
+            Ty::Int(i) | Ty::Narrow(i, _) => Some(*i),
+            _ => None,
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Said<'a> {
     /// The function that this is another name for.
     pub(super) alias: Option<String>,
     pub(super) transparent: bool,
+    /// The number of bytes of a vector.
+    pub(super) vector: Option<u64>,
 }
 
 /// The priority of functions that run before or after `main` without saying when.
@@ -77,6 +79,13 @@ impl<'a> Lower<'a> {
                     said.alias = Some(String::from_utf8_lossy(&bytes).into_owned());
                 }
                 _ => return wrong(a.name.span, "`alias` needs the name of a function"),
+            },
+            "vector_size" => match a.arguments.first() {
+                Some(e) => match u64::try_from(self.constant(e)?) {
+                    Ok(bytes) if said.vector.is_none() => said.vector = Some(bytes),
+                    _ => return refused(a),
+                },
+                None => return refused(a),
             },
             "transparent_union" => said.transparent = true,
             // Where in the program something is does not matter.

@@ -179,7 +179,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns a copy of a structure that later arguments cannot change.
-    fn copied(&mut self, v: Value, span: Span) -> Result<Value> {
+    pub(super) fn copied(&mut self, v: Value, span: Span) -> Result<Value> {
         let copy = self.space("(argument)", &v.ty, span)?;
         self.assign(&Place::Memory(copy.clone(), v.ty.clone()), v.clone(), span)?;
         Ok(Value { expr: copy, ty: v.ty })

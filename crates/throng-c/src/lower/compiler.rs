@@ -28,6 +28,7 @@ impl<'a> Lower<'a> {
                 [e] if !has_effects(&e.node) => {
                     let ty = self.type_of(e)?;
                     let class = match ty.plain() {
+                        Ty::Struct(s) if self.structs[*s].vector.is_some() => None,
                         ty if self.is_complex(ty) => Some(9),
                         Ty::Struct(s) => Some(if self.structs[*s].union { 13 } else { 12 }),
                         ty => class(ty),

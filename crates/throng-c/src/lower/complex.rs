@@ -123,7 +123,7 @@ impl<'a> Lower<'a> {
     /// Returns a value that what is evaluated later does not change.
     pub(super) fn steady(&mut self, v: Value, span: Span) -> Result<Value> {
         if !self.is_complex(&v.ty) {
-            return Ok(self.kept(v));
+            return self.kept_operand(v, span);
         }
         let (re, im) = self.parts_of(&v);
         self.pair(re.expr, im.expr, &re.ty, span)

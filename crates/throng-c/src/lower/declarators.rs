@@ -63,6 +63,7 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
         }
+        self.vector_specifiers(&mut base)?;
         if atomic && self.is_complex(&base.ty) {
             return unsupported(list[0].span, "an `_Atomic` complex number");
         }

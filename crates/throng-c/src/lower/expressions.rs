@@ -8,6 +8,7 @@ use super::bits::{common_type, in_type};
 use super::complex::Part;
 use super::floating::{LONG_DOUBLE, float_literal, opaque};
 use super::literals::{character, kind_of, string_bytes, string_units};
+use super::vectors::Unary;
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::types::{Bits, Ty, common, promote};
 use throng_goto::program::{
@@ -109,6 +110,7 @@ impl<'a> Lower<'a> {
             Expression::Member(m) => self.member_place(&m.node, span),
             Expression::BinaryOperator(b) if b.node.operator.node == BinaryOperator::Index => {
                 let base = self.value(&b.node.lhs)?;
+                let base = self.subscripted(base, span)?;
                 let index = self.value(&b.node.rhs)?;
                 let (base, index) =
                     if matches!(base.ty.plain(), Ty::Ptr(_)) { (base, index) } else { (index, base) };
@@ -208,7 +210,7 @@ impl<'a> Lower<'a> {
     /// `base + index` or `base - index`, in elements.
     fn offset(&mut self, base: Value, index: Value, op: BinOp, span: Span) -> Result<Value> {
         let Ty::Ptr(t) = base.ty.plain().clone() else { return wrong(span, "this is not a pointer") };
-        if !matches!(index.ty.plain(), Ty::Int(_) | Ty::Narrow(..)) {
+        if index.ty.integer().is_none() {
             return wrong(span, "this is not an integer");
         }
         let size = match &*t {
@@ -316,6 +318,11 @@ impl<'a> Lower<'a> {
         if *ty.plain() == Ty::Void {
             return Ok(Value { expr: Expr::Const(0), ty: Ty::Void });
         }
+        if (self.vector(&v.ty).is_some() || self.vector(ty).is_some())
+            && !self.same_type(ty.plain(), v.ty.plain())
+        {
+            return unsupported(span, "this conversion of a vector");
+        }
         if self.is_complex(&v.ty) || self.is_complex(ty) {
             return self.convert_complex(v, ty, span);
         }
@@ -365,6 +372,9 @@ impl<'a> Lower<'a> {
         }
         if v.ty.is_float() {
             return Ok(self.convert_float(v, &Ty::Int(BOOL), span)?.expr);
+        }
+        if self.vector(&v.ty).is_some() {
+            return unsupported(span, "a vector as a condition");
         }
         if v.ty.scalar().is_none() {
             return wrong(span, "this is not a condition");
@@ -472,7 +482,10 @@ impl<'a> Lower<'a> {
             Expression::Cast(c) => {
                 let ty = self.type_name(&c.node.type_name)?;
                 let v = self.value(&c.node.expression)?;
-                self.convert(v, &ty, span)
+                match self.vector(&v.ty).or_else(|| self.vector(&ty)) {
+                    Some(_) => self.cast_vector(v, &ty, span),
+                    None => self.convert(v, &ty, span),
+                }
             }
             Expression::BinaryOperator(b) => self.binary(e, &b.node, span),
             Expression::Conditional(c) => self.conditional(&c.node, span),
@@ -594,9 +607,11 @@ impl<'a> Lower<'a> {
         Ok(offset)
     }
 
-    /// Returns whether C has several types that are this one here, or complex ones of them.
+    /// Returns whether C has several types that are this one here, or complex numbers or
+    /// vectors of them.
     fn is_several_types(&self, ty: &Ty) -> bool {
-        is_several_types(&self.element(ty).unwrap_or_else(|| ty.clone()))
+        let element = self.element(ty).or_else(|| self.vector(ty).map(|v| v.0));
+        is_several_types(&element.unwrap_or_else(|| ty.clone()))
     }
 
     fn generic(&mut self, g: &'a GenericSelection, span: Span) -> Result<Value> {
@@ -651,10 +666,16 @@ impl<'a> Lower<'a> {
             }
             UnaryOperator::Plus => {
                 let v = self.value(operand)?;
-                self.promoted(v, span)
+                match self.vector(&v.ty) {
+                    Some(_) => Ok(v),
+                    None => self.promoted(v, span),
+                }
             }
             UnaryOperator::Minus => {
                 let v = self.value(operand)?;
+                if self.vector(&v.ty).is_some() {
+                    return self.vector_unary(Unary::Minus, v, span);
+                }
                 if v.ty.is_float() {
                     return self.negated(v, span);
                 }
@@ -667,6 +688,9 @@ impl<'a> Lower<'a> {
             }
             UnaryOperator::Complement => {
                 let v = self.value(operand)?;
+                if self.vector(&v.ty).is_some() {
+                    return self.vector_unary(Unary::Complement, v, span);
+                }
                 if v.ty.is_float() {
                     return wrong(span, "this is not an integer");
                 }
@@ -712,7 +736,7 @@ impl<'a> Lower<'a> {
         }
         let read = self.read(place, span)?;
         // A register may be written before the old value is used.
-        let old = self.kept(read);
+        let old = self.kept_operand(read, span)?;
         let new = self.arithmetic(op, old.clone(), v, span)?;
         if let Place::Bits(base, of, bits) = place {
             let new = self.write_bits(base, *of, bits, new, span)?;
@@ -753,6 +777,9 @@ impl<'a> Lower<'a> {
     }
 
     pub(super) fn arithmetic(&mut self, op: BinOp, a: Value, b: Value, span: Span) -> Result<Value> {
+        if self.vector(&a.ty).is_some() || self.vector(&b.ty).is_some() {
+            return self.vector_arithmetic(op, a, b, span);
+        }
         if self.is_complex(&a.ty) || self.is_complex(&b.ty) {
             return self.complex_arithmetic(op, a, b, span);
         }
@@ -1139,8 +1166,8 @@ fn choice_type(a: &Ty, b: &Ty) -> Ty {
         }
         (Ty::Ptr(_), Ty::Ptr(y)) if **y == Ty::Void => b.clone(),
         (Ty::Float(x), Ty::Float(y)) => Ty::Float(*x.max(y)),
-        (Ty::Float(_), Ty::Int(_)) => a.clone(),
-        (Ty::Int(_), Ty::Float(_)) => b.clone(),
+        (Ty::Float(_), _) if b.integer().is_some() => a.clone(),
+        (_, Ty::Float(_)) if a.integer().is_some() => b.clone(),
         (Ty::Ptr(_), _) => a.clone(),
         (_, Ty::Ptr(_)) => b.clone(),
         (Ty::Void, _) | (_, Ty::Void) => Ty::Void,

@@ -234,10 +234,10 @@ impl<'a> Lower<'a> {
             (_, Ty::Float(LONG_DOUBLE)) => return self.extend(v, span),
             (Ty::Float(LONG_DOUBLE), Ty::Int(_) | Ty::Float(_)) => return self.shorten(v, to, span),
             (from, to) => {
-                let conversion = match (from, from.width(), to, to.width()) {
-                    (&Ty::Int(from), _, _, Some(to)) => Conversion::FromInt(from, to),
+                let conversion = match (from.integer(), from.width(), to.integer(), to.width()) {
+                    (Some(from), _, _, Some(to)) => Conversion::FromInt(from, to),
                     (_, Some(from), _, Some(to)) => Conversion::Resize(from, to),
-                    (_, Some(from), &Ty::Int(to), _) => Conversion::ToInt(from, to),
+                    (_, Some(from), Some(to), _) => Conversion::ToInt(from, to),
                     _ => return wrong(span, "this value cannot be converted"),
                 };
                 Expr::convert(v.expr, conversion)
@@ -250,9 +250,10 @@ impl<'a> Lower<'a> {
     fn extend(&mut self, v: Value, span: Span) -> Result<Value> {
         let is_small = |v: i64| v.unsigned_abs() <= 1 << 53;
         let known = match (v.ty.plain(), &v.expr) {
-            (Ty::Int(_), Expr::Const(c)) => is_small(*c),
             (Ty::Float(_), Expr::Const(_)) => true,
-            (Ty::Int(_) | Ty::Float(_), _) => false,
+            (Ty::Float(_), _) => false,
+            (t, Expr::Const(c)) if t.integer().is_some() => is_small(*c),
+            (t, _) if t.integer().is_some() => false,
             _ => return wrong(span, "this value cannot be converted"),
         };
         if !known {
@@ -279,8 +280,7 @@ impl<'a> Lower<'a> {
         let Some(op) = operator(op) else { return wrong(span, "this is not an integer") };
         let size = |v: &Value| match v.ty.plain() {
             Ty::Float(n) => Some(*n),
-            Ty::Int(_) => Some(0),
-            _ => None,
+            t => t.integer().map(|_| 0),
         };
         let (Some(x), Some(y)) = (size(&a), size(&b)) else { return wrong(span, "this is not a number") };
         let ty = Ty::Float(x.max(y));

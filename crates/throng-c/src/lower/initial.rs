@@ -579,6 +579,10 @@ impl<'a> Lower<'a> {
                 Ok((n < size.unwrap_or(MOST_BYTES)).then(|| (n * bytes, Ty::clone(t), None)))
             }
             Ty::Struct(s) => {
+                if let Some((t, size)) = &self.structs[*s].vector {
+                    let bytes = self.size_of(t, span)?;
+                    return Ok((n < *size).then(|| (n * bytes, t.clone(), None)));
+                }
                 let f = self.structs[*s].fields.get(usize::try_from(n).unwrap_or(usize::MAX));
                 Ok(f.map(|f| (f.offset, f.ty.clone(), f.bits.clone())))
             }

@@ -201,11 +201,12 @@ impl<'a> Lower<'a> {
                 None => (None, base.ty.clone()),
             };
             let ty = self.in_mode(ty, said.mode, m.span)?;
+            let ty = self.in_vector(ty, &said, m.span)?;
             let bits = match &m.node.bit_width {
                 Some(w) => Some(self.constant(w)? as u64),
                 None => None,
             };
-            let simple = m.node.declarator.as_ref().is_none_or(|d| is_name(&d.node));
+            let simple = said.vector.is_none() && m.node.declarator.as_ref().is_none_or(|d| is_name(&d.node));
             let type_aligned = base.type_aligned.filter(|_| simple);
             let (packed, aligned) = (said.packed, said.aligned.max(base.aligned));
             members.push(Member { name, ty, bits, packed, type_aligned, aligned });

@@ -10,7 +10,7 @@ use super::{Lower, Result, Symbol, Value, unsupported};
 use crate::library::format::{Conversion, Precision, conversions};
 use crate::library::row::{self, Amount, Ends, Function, Returns, Term, Use};
 use crate::library::special::Scan;
-use crate::types::{Func, Ty};
+use crate::types::{Func, Struct, Ty};
 use throng_goto::program::{
     Access, BinOp, Doubt, Expr, FUNCTION, INT, Instr, Int, PTR, Reg, address, object_of,
 };
@@ -526,6 +526,9 @@ impl<'a> Lower<'a> {
             },
             Ty::Struct(_) if let Some(part) = self.element(ty) => format!("_Complex {}", self.shown(&part)),
             Ty::Struct(s) => match &self.structs[*s] {
+                Struct { vector: Some((t, _)), size, .. } => {
+                    format!("{} __attribute__((vector_size({size})))", self.shown(t))
+                }
                 s if s.name.is_empty() => "struct".into(),
                 s if s.union => format!("union {}", s.name),
                 s => format!("struct {}", s.name),

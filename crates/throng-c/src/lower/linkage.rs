@@ -90,9 +90,9 @@ impl Linkage {
         self.units.len() - 1
     }
 
-    /// Returns whether there are several units.
+    /// Returns whether the program has several units.
     pub(super) fn several(&self) -> bool {
-        self.units.len() > 1
+        self.units.iter().filter(|unit| !unit.of_library).nth(1).is_some()
     }
 
     /// Returns the file scope of the unit that is being read.

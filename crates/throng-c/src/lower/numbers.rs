@@ -181,11 +181,7 @@ impl<'a> Lower<'a> {
                 (None, self.type_of(e)?)
             }
         };
-        let integer = |ty: &Ty| match ty.plain() {
-            Ty::Int(i) => Some(*i),
-            _ => None,
-        };
-        let all = (integer(&operands[0].ty), integer(&operands[1].ty), integer(&result));
+        let all = (operands[0].ty.integer(), operands[1].ty.integer(), result.integer());
         let (Some(a), Some(b), Some(to_type)) = all else {
             return unsupported(span, "arithmetic that tells of overflows, on these types,");
         };

@@ -242,10 +242,8 @@ impl<'a> Lower<'a> {
     /// Returns what a `switch` looks at, and its type.
     fn switched(&mut self, e: &'a Node<Expression>) -> Result<(Value, Int)> {
         let v = self.value(e)?;
-        let (Ty::Int(i) | Ty::Narrow(i, _)) = v.ty.plain() else {
-            return wrong(e.span, "this is not an integer");
-        };
-        let ty = promote(*i);
+        let Some(i) = v.ty.integer() else { return wrong(e.span, "this is not an integer") };
+        let ty = promote(i);
         let v = self.convert(v, &Ty::Int(ty), e.span)?;
         // All comparisons come before the body, so that a variable needs no copy.
         let v = if matches!(v.expr, Expr::Reg(_)) { v } else { self.kept(v) };

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use throng_c::{Library, Loaded, Options, load};
 use throng_goto::run::Run;
+use throng_lang::source::Source;
 use throng_model::random::Random;
 use throng_model::verdict::Trace;
 
@@ -436,6 +437,22 @@ fn rows_of_users_describe_functions() {
     let library = Library::read("own.toml", "[work]\narguments = [\"value\"]\n").unwrap().into();
     let why = load(&file, &Options { library, ..Options::default() }).err().unwrap();
     assert_eq!((why.diagnostics[0].code, &why.source.name[..]), ("E812", "own.toml"));
+}
+
+/// A program may be preprocessed for a machine with other sizes than the library's code has.
+#[test]
+fn declarations_of_the_program_need_not_be_those_of_the_library() {
+    let text = "typedef unsigned int size_t; void *malloc(size_t); size_t strlen(const char *);\n\
+        char *strdup(const char *); char *strrchr(const char *, int); void reach_error(void);\n\
+        int main(void) { char a[3] = \"ab\"; char *q = strdup(a);\n\
+        if (strrchr(q, 'b') != q + 1 || strlen(q) != 2) reach_error(); return 0; }";
+    let read = |text: String| {
+        let read = throng_c::read(Source::new("a.i", text.clone()), text, &Options::default());
+        let loaded = read.unwrap_or_else(|why| panic!("{:?}", why.diagnostics));
+        search(&loaded.query.problem(), 1, 100_000, Duration::from_secs(60))
+    };
+    assert!(matches!(read(text.into()), Found::Safe(_)));
+    assert!(matches!(read(text.replace("!= 2", "== 2")), Found::Unsafe(..)));
 }
 
 /// What is read or loaded in C does not touch memory that is not there, and a futex is a word that is

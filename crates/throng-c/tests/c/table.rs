@@ -239,6 +239,10 @@ pub const ROWS: &[Row] = &[
         "enum e { A, B = 6 }; enum n { C = -2, D }; static union { struct { enum e a : 3; enum n b : 2; unsigned : 3; int c : 8; } s; unsigned short v; } u; long test(void) { u.s.a = B; u.s.b = C; u.s.c = -1; return u.v + u.s.a * 100000 + (u.s.b == C) * 1000000l + sizeof u; }",
     ),
     Read(
+        "wide bit-fields as numbers",
+        "struct q { unsigned long a : 58, b : 6; long c : 40; }; long test(void) { struct q q = { 3, 2, -5 }; int t[6] = { 0, 1, 2, 3, 4, 5 }; long n = t[q.a] + *(t + q.b) * 10; double d = q.c * 1.5; n += d * 2; switch (q.a) { case 3: n += 100; } n += (1 ? q.c : 2.0) * 1000; q.c = d; return n * 10 + q.c; }",
+    ),
+    Read(
         "initial values of bit-fields",
         "struct in { int a : 4, : 3; unsigned b : 9; }; static struct { struct in i[2]; int b : 2; char c; } s = { { { 1, 2 }, { .b = 3, .a = -1 } }, { 1 }, 7 }, t[] = { [0 ... 2] = { .i[1].b = 500 } }; long test(void) { typeof(s) l = { { [1] = { -2, s.c } }, .c = 9 }; struct { char c; int a : 20; char d; } m = { 1, -5, 2 }; return s.i[0].a + s.i[1].b * 10 + s.i[1].a * 100 + s.b * 1000 + t[2].i[1].b * 10000l + l.i[1].a + l.i[1].b * 7 + l.c + m.a * 3 + m.d; }",
     ),
@@ -673,18 +677,18 @@ pub const ROWS: &[Row] = &[
     ),
     Refused(
         "structure with a refused one inside",
-        "struct in { char a; int b __attribute__((vector_size(16))); }; struct out { char c; struct in i; }; long test(void) { return sizeof(struct out); }",
-        "vector_size",
+        "struct in { char a; int b __attribute__((noinit)); }; struct out { char c; struct in i; }; long test(void) { return sizeof(struct out); }",
+        "noinit",
     ),
     Refused(
         "copy of a refused structure",
-        "struct s { char a; int b __attribute__((vector_size(16))); }; static char x[8], y[8]; long test(void) { *(struct s *)x = *(struct s *)y; return 1; }",
-        "vector_size",
+        "struct s { char a; int b __attribute__((noinit)); }; static char x[8], y[8]; long test(void) { *(struct s *)x = *(struct s *)y; return 1; }",
+        "noinit",
     ),
     Refused(
         "member of a refused structure",
-        "typedef struct { char a; int b __attribute__((vector_size(16))); } t; static char raw[8]; long test(void) { return ((t *)raw)->b; }",
-        "vector_size",
+        "typedef struct { char a; int b __attribute__((noinit)); } t; static char raw[8]; long test(void) { return ((t *)raw)->b; }",
+        "noinit",
     ),
     Read(
         "aligned type",
@@ -1019,5 +1023,126 @@ pub const ROWS: &[Row] = &[
     Read(
         "a choice with a constant 0",
         "static short g = -5; enum up { LOW, HIGH = 9 }; long test(void) { return (g ?: (enum up)0) > 0; }",
+    ),
+    // Vectors of GCC.
+    Read(
+        "vectors: sizes and alignments",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); struct s { char a; vs b; char c; vi d; vi *e; }; long test(void) { vc x[3]; int __attribute__((mode(HI))) __attribute__((vector_size(8))) m; __attribute__((vector_size(4 * sizeof(int)))) int *p, q; return sizeof(vi) + sizeof x * 100 + _Alignof(vs) * 10000 + sizeof(struct s) * 100000l + __builtin_offsetof(struct s, d) * 100000000l + sizeof(m[0]) * 100000000000l + sizeof p * 1000000000000l + sizeof *p * 10000000000000l + sizeof q * 1000000000000000l; }",
+    ),
+    Read(
+        "vectors: attributes behind declarators",
+        "typedef short (*f)(int) __attribute__((vector_size(4))); struct s { char a; int b[2] __attribute__((vector_size(8))), *c __attribute__((vector_size(32))); }; long test(void) { static int v __attribute__((vector_size(16))) = { 1, 2, 3, 4 }; char w __attribute__((vector_size(2))) = { 5, 6 }; f g = 0; struct s s; return sizeof(g(1)) + sizeof s.b * 10 + sizeof *s.c * 1000 + sizeof(struct s) * 100000 + v[3] * 10000000 + w[1] * 100000000; }",
+    ),
+    Read(
+        "vectors: arithmetic on int",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long bytes(const void *p, int n) { const unsigned char *b = p; long h = 7; for (int i = 0; i < n; i++) h = h * 31 + b[i]; return h; } long test(void) { vi a = { 150, -100, 77, 2147483647 }, b = { 10, 13, -20, 3 }, r[8]; r[0] = a + b; r[1] = a - b; r[2] = a * b; r[3] = a / b; r[4] = a % b; r[5] = (a & b) | (a ^ b); r[6] = -a; r[7] = ~a + +b; return bytes(r, sizeof r); }",
+    ),
+    Read(
+        "vectors: arithmetic on small numbers",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long bytes(const void *p, int n) { const unsigned char *b = p; long h = 7; for (int i = 0; i < n; i++) h = h * 31 + b[i]; return h; } long test(void) { vc a = { 250, 1, 2, 3, 128, 255, 6, 77 }, b = { 7, 3, 200, 9, 128, 2, 1, 5 }, r[7]; vs c = { -32768, 32767, 5, -7 }, d = { 2, 3, 4, -1 }, q[4]; r[0] = a + b; r[1] = a - b; r[2] = a * b; r[3] = a / b; r[4] = a % b; r[5] = -a; r[6] = ~a; q[0] = c + d; q[1] = c * d; q[2] = c << (vs) { 1, 2, 3, 4 }; q[3] = c >> (vs) { 4, 3, 2, 1 }; return bytes(r, sizeof r) + bytes(q, sizeof q) * 3; }",
+    ),
+    Read(
+        "vectors: shifts",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long bytes(const void *p, int n) { const unsigned char *b = p; long h = 7; for (int i = 0; i < n; i++) h = h * 31 + b[i]; return h; } long test(void) { vu a = { 1, 0x80000000u, 7, 0xffffffff }, b = { 31, 1, 3, 4 }, r[4]; vi c = { -1, -8, 100, 7 }, q[2]; r[0] = a << b; r[1] = a >> b; r[2] = a << 3; r[3] = 2u << b; q[0] = c >> 2; q[1] = c >> (vi) { 1, 2, 3, 0 }; return bytes(r, sizeof r) + bytes(q, sizeof q); }",
+    ),
+    Read(
+        "vectors: floating point",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long bytes(const void *p, int n) { const unsigned char *b = p; long h = 7; for (int i = 0; i < n; i++) h = h * 31 + b[i]; return h; } long test(void) { vf a = { 1.5f, -2, 0.1f, 3e8f }, b = { 2, 0.25f, 0.7f, -1 }, r[8]; vd c = { 1.1, -7 }, d = { 3, 0.3 }, q[5]; r[0] = a + b; r[1] = a - b; r[2] = a * b; r[3] = a / b; r[4] = -a; r[5] = 2 + a; r[6] = a * 0.5; r[7] = 1 / b; q[0] = c + d; q[1] = c / d; q[2] = -c; q[3] = 2 - d; q[4] = c * 3.; return bytes(r, sizeof r) + bytes(q, sizeof q); }",
+    ),
+    Read(
+        "vectors: numbers as operands",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long bytes(const void *p, int n) { const unsigned char *b = p; long h = 7; for (int i = 0; i < n; i++) h = h * 31 + b[i]; return h; } static volatile short one = 1; long test(void) { vs a = { 3, 4, 5, -6 }, r[9]; short k = 3; r[0] = 2 + a; r[1] = a - 2; r[2] = k * a; r[3] = 100 / a; r[4] = a % k; r[5] = 2 ^ a; r[6] = a & 6; r[7] = one | a; r[8] = 1 << (a & 3); return bytes(r, sizeof r); }",
+    ),
+    Read(
+        "vectors: comparisons",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long bytes(const void *p, int n) { const unsigned char *b = p; long h = 7; for (int i = 0; i < n; i++) h = h * 31 + b[i]; return h; } long test(void) { vi a = { 1, 5, -3, 7 }, b = { 2, 5, -4, 7 }, r[6]; vf c = { 1, 2, 3, -1 }, d = { 1, 3, 2, -1 }; vc e = { 200, 1 }, f = { 100, 1, 3 }; vd g = { 1, 2 }; r[0] = a < b; r[1] = a >= b; r[2] = a == b; r[3] = a != 5; r[4] = c > d; r[5] = c <= d; char s __attribute__((vector_size(8))) = e > f; vl t = g == 1; return bytes(r, sizeof r) + bytes(&s, 8) + bytes(&t, 16) + sizeof(a < b) + (a < b)[0]; }",
+    ),
+    Read(
+        "vectors: subscripts",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long all(vi v) { return v[0] + v[1] * 100l + v[2] * 10000l + v[3] * 1000000l; } static vi give(int k) { return (vi) { k, k + 1, k + 2, k + 3 }; } long test(void) { vi v = { 1, 2 }, *p = &v; int i = 2; v[i] = 7; v[i + 1] += v[0] + 8; v[0]++; (*p)[1] = give(5)[3]; p[0][1] *= 2; int *q = &v[2]; *q += 3; return all(v) + ((vi) { 1, 2, 3, 4 } + v)[2]; }",
+    ),
+    Read(
+        "vectors: initial values",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long all(vi v) { return v[0] + v[1] * 100l + v[2] * 10000l + v[3] * 1000000l; } static vi a[] = { { 1, 2, 3, 4 }, { 5 }, (vi) { 6, 7 } }; struct s { int k; vi v; int l; }; static struct s f = { 1, { 2, 3 }, 4 }; long test(void) { vi w = { 9, 8, 7, 6 }; struct s g = { 1, w, 3 }, h = { .v = { 4, 5 }, .l = 6 }; vi e = { }; vi n[2] = { w, { 1 } }; return all(a[0]) + all(a[1]) * 2 + all(a[2]) * 3 + all(f.v) + f.l + all(g.v) + g.l + all(h.v) * 5 + h.l + all(e) + all(n[0]) * 7 + all(n[1]) + sizeof a; }",
+    ),
+    Read(
+        "vectors: arguments and results",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long all(vi v) { return v[0] + v[1] * 100l + v[2] * 10000l + v[3] * 1000000l; } struct s { char c; vi v; }; static vi twice(vi v) { v += v; return v; } static struct s in(vi v, int k) { struct s r = { k, v + k }; return r; } static vi (*f)(vi) = twice; long test(void) { vi v = { 1, 2, 3, 4 }; vi w = twice(v); struct s s = in(f(w), 3); return all(v) + all(w) * 3 + all(s.v) * 5 + s.c + all(twice(twice(v))) * 7; }",
+    ),
+    Read(
+        "vectors: compound assignment",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long all(vi v) { return v[0] + v[1] * 100l + v[2] * 10000l + v[3] * 1000000l; } static vi g = { 1, 2, 3, 4 }; long test(void) { vi a = g, b = { 5, 6, 7, 8 }; a += b; a -= 1; a *= a; b <<= 1; b |= 1; b ^= g; a %= b; g &= (vi) { 1, 3, 1, 7 }; vi c = a++, d = --b; return all(a) + all(b) * 3 + all(c) * 5 + all(d) * 7 + all(g); }",
+    ),
+    Read(
+        "vectors: conversions keep the bits",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long bytes(const void *p, int n) { const unsigned char *b = p; long h = 7; for (int i = 0; i < n; i++) h = h * 31 + b[i]; return h; } long test(void) { vf f = { 1, -2, 3.5f, 0 }; vi i = (vi) f; vc c = (vc) 0x0102030405060708l; vs s = (vs) c; long n = (long) s; vl l = (vl) f; vu u = (vu) (vi) { -1, 2 }; f[0] = 9; s[1] = 5; short h __attribute__((vector_size(4))) = (short __attribute__((vector_size(4)))) 0x40004; return bytes(&i, 16) + bytes(&c, 8) * 3 + n + l[1] + u[0] + (long) (vs) c + (int) h; }",
+    ),
+    Read(
+        "vectors in unions",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static union { vi v; int i[4]; long l[2]; vf f; } u; long test(void) { u.v = (vi) { 1, 2, 3, 4 } + 1; long r = u.i[0] + u.i[3] * 10 + u.l[1] % 1000 * 100; u.f += 1.0f; return r + u.i[2]; }",
+    ),
+    Read(
+        "vectors: what is chosen, and what changes later",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long all(vi v) { return v[0] + v[1] * 100l + v[2] * 10000l + v[3] * 1000000l; } static vi g = { 1, 2, 3, 4 }; static vi change(void) { g = (vi) { 7, 7, 7, 7 }; return (vi) { 1, 1, 1, 1 }; } long test(void) { int k = 3; vi a = k > 2 ? g : g + 1, b = k < 2 ? g : g + 1; vi old = a; vi c = (a = b, a) * 2; change(); return all(a) + all(b) * 3 + all(c) * 5 + all(old) * 7 + all(g) * 11; }",
+    ),
+    Read(
+        "vectors of many elements",
+        "typedef char big __attribute__((vector_size(64))); typedef int huge __attribute__((vector_size(4096))); static huge h, k; static void set(big *p) { big v = *p; v[63] = 1; *p = v + 1; } long test(void) { big v = (big) { }; set(&v); h += 3; k = h * h - 2; k[1000] += 5; long s = 0; for (int i = 0; i < 1024; i++) s += k[i] * (i + 1); for (int i = 0; i < 64; i++) s = s * 3 + v[i]; return s; }",
+    ),
+    Read(
+        "vectors compared by their bytes",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); long test(void) { vc a = { 1, 2, 3, 4 }, b = { 3, 3, 3, 3 }, c = { 3, 6, 9, 12 }, r = a * b; vc d; __builtin_memcpy(&d, &r, sizeof d); return __builtin_memcmp(&r, &c, 8) == 0 && __builtin_memcmp(&d, &a, 8) != 0; }",
+    ),
+    Read(
+        "vectors as variable arguments",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static long all(vi v) { return v[0] + v[1] * 100l + v[2] * 10000l + v[3] * 1000000l; } static long sum(int n, ...) { __builtin_va_list l; __builtin_va_start(l, n); long r = 0; while (n--) r = r * 3 + all(__builtin_va_arg(l, vi)); __builtin_va_end(l); return r; } long test(void) { vi v = { 1, 2, 3, 4 }; return sum(2, v, v + 1); }",
+    ),
+    Refused(
+        "a shuffle of vectors",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); long test(void) { vi a = { 1, 2, 3, 4 }; return __builtin_shuffle(a, (vi) { 3, 2, 1, 0 })[0]; }",
+        "__builtin_shuffle",
+    ),
+    Refused(
+        "a conversion of elements",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); long test(void) { vi a = { 1, 2, 3, 4 }; return __builtin_convertvector(a, vf)[0]; }",
+        "__builtin_convertvector",
+    ),
+    Refused(
+        "vectors of different types",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); long test(void) { vi a = { 1, 2 }; vu b = { 3, 4 }; return (a + b)[0]; }",
+        "vectors of different types",
+    ),
+    Refused(
+        "a vector as a condition",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); long test(void) { vi a = { 1, 2 }, b = { 3, 4 }; return (a < b ? a : b)[0]; }",
+        "a vector as a condition",
+    ),
+    Refused(
+        "an atomic vector",
+        "typedef int vi __attribute__((vector_size(16))); typedef unsigned char vc __attribute__((vector_size(8))); typedef short vs __attribute__((__vector_size__(8))); typedef float vf __attribute__((vector_size(16))); typedef double vd __attribute__((vector_size(16))); typedef long long vl __attribute__((vector_size(16))); typedef unsigned vu __attribute__((vector_size(16))); static _Atomic vi g; long test(void) { return (g + 1)[0]; }",
+        "`_Atomic` vector",
+    ),
+    Refused(
+        "a vector of a structure",
+        "struct s { int x; } v __attribute__((vector_size(16))); long test(void) { return sizeof v; }",
+        "vector_size",
+    ),
+    Refused(
+        "a vector attribute on a parameter",
+        "static long f(int v __attribute__((vector_size(16)))) { return sizeof v; } long test(void) { return f((__attribute__((vector_size(16))) int) { 1 }); }",
+        "vector_size",
+    ),
+    Read(
+        "vectors of numbers with an alignment of their own",
+        "typedef int odd __attribute__((aligned(2))); typedef odd v __attribute__((vector_size(8))); struct s { char a; odd b __attribute__((vector_size(16))); char c; v d; __attribute__((vector_size(8))) odd e; }; long test(void) { return sizeof(struct s) + __builtin_offsetof(struct s, b) * 1000 + __builtin_offsetof(struct s, d) * 100000 + __builtin_offsetof(struct s, e) * 10000000 + _Alignof(v) * 1000000000l; }",
+    ),
+    Read(
+        "vectors as types that are chosen by",
+        "typedef long long v __attribute__((vector_size(16))); typedef int w __attribute__((vector_size(16))); static w g; long test(void) { return _Generic(g, w: 1, default: 2) + __builtin_types_compatible_p(w, v) * 4 + __builtin_types_compatible_p(w, typeof(g)) * 8; }",
+    ),
+    Refused(
+        "vectors that are one type here",
+        "typedef long long v __attribute__((vector_size(16))); typedef long w __attribute__((vector_size(16))); static v g; long test(void) { return _Generic(g, w: 1, default: 2); }",
+        "_Generic",
     ),
 ];

@@ -84,11 +84,6 @@ fn locks_through_pointers_of_any_type() {
         let ran = run(&[&["check", path.to_str().unwrap(), "--timeout", "600"], options].concat());
         assert_eq!(ran.status.code(), Some(10), "{name}: {}{}", out(&ran), err(&ran));
     }
-    let path = scratch.0.join("c11.c");
-    fs::write(&path, "#include <threads.h>\nint f(void *p) { return 0; }\nint main(void) { thrd_t t; thrd_create(&t, f, 0); }\n").unwrap();
-    let ran = run(&["check", path.to_str().unwrap()]);
-    assert_eq!(ran.status.code(), Some(1), "{}", out(&ran));
-    assert!(out(&ran).contains("use pthreads"), "{}", out(&ran));
 }
 
 /// A hunt with few threads at a time does not let `pthread_create` do nothing once there are so
