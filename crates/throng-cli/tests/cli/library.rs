@@ -128,9 +128,9 @@ fn nothing_is_proved_through_what_is_not_defined() {
         ),
         (
             "exit.c",
-            "int n;\nstatic void bye(void) { assert(n == 1); }\nint main(void) { atexit(bye); return 0; }",
+            "int n;\nstatic void bye(int status, void *p) { assert(n == 1); }\nint main(void) { on_exit(bye, 0); return 0; }",
             &[],
-            "atexit",
+            "on_exit",
         ),
         (
             "caught.c",
