@@ -14,6 +14,7 @@ use std::sync::Arc;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use throng::model::limits::Limits;
 use throng::{Error, Input};
 use throng_lang::source::render;
 
