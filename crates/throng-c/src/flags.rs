@@ -12,13 +12,24 @@ pub use words::split;
 use table::{Meaning, Takes};
 
 /// How a translation unit is compiled, as far as that matters to what it means.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// For the preprocessor, in the order in which they were given.
     arguments: Vec<String>,
     /// What `-m32` or `-m64` says.
     ilp32: Option<bool>,
+    /// The files that some of them are from.
+    files: Vec<PathBuf>,
 }
+
+/// Flags are equal if they mean the same, wherever they are from.
+impl PartialEq for Flags {
+    fn eq(&self, other: &Flags) -> bool {
+        (&self.arguments, self.ilp32) == (&other.arguments, other.ilp32)
+    }
+}
+
+impl Eq for Flags {}
 
 /// What the arguments of a compiler say.
 #[derive(Debug, Default)]
@@ -57,7 +68,13 @@ impl Flags {
     /// Returns these flags with more behind them.
     pub fn and(&self, more: &Flags) -> Flags {
         let arguments = [&self.arguments[..], &more.arguments].concat();
-        Flags { arguments, ilp32: more.ilp32.or(self.ilp32) }
+        let files = [&self.files[..], &more.files].concat();
+        Flags { arguments, ilp32: more.ilp32.or(self.ilp32), files }
+    }
+
+    /// Returns the files that were read for them, `@FILE`.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// Returns what the preprocessor is told.
@@ -70,8 +87,9 @@ impl Arguments {
     /// Reads what follows the name of a compiler that is started in a folder.
     pub(crate) fn read(words: Vec<String>, folder: &Path) -> Result<Arguments, String> {
         let mut read = Arguments::default();
-        let words = words::with_response_files(words, folder)?;
-        let mut words = words.into_iter();
+        let read_words = words::with_response_files(words, folder)?;
+        read.flags.files = read_words.files;
+        let mut words = read_words.words.into_iter();
         while let Some(word) = words.next() {
             if word.len() < 2 || !word.starts_with('-') {
                 read.files.push(word);
@@ -175,7 +193,7 @@ mod tests {
         let words = "-c -O2 -Os -Wall -Wno-unused -w -g -ggdb3 -fPIC -o x.o -MD -MF x.d -MTx.o -pipe -lm -L. \
                      -fstack-protector-strong -Wl,-z,now -rdynamic -static -fno-strict-aliasing -mtune=generic";
         let flags = Flags::read(words.split(' ')).unwrap();
-        assert_eq!(flags, Flags { arguments: vec!["-mtune=generic".into()], ilp32: None });
+        assert_eq!(flags, Flags { arguments: vec!["-mtune=generic".into()], ..Flags::default() });
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod types;
 mod units;
 pub mod witness;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,6 +114,11 @@ impl Text {
         Ok(text.with(options.library.clone()))
     }
 
+    /// The files that were read with those of the program: headers, and files of flags.
+    pub fn beside(&self) -> impl Iterator<Item = &Path> {
+        self.prepared.beside.iter().map(PathBuf::as_path)
+    }
+
     /// The files of the program, headers apart.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.prepared.units.iter().map(|(_, file)| Path::new(file))
@@ -162,7 +167,7 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, Rejected> {
 /// Reads text that is preprocessed already. `user` is the file that messages are about.
 pub fn read(user: Source, raw: String, options: &Options) -> Result<Loaded, Rejected> {
     let file = user.name.clone();
-    let unit = Unit { file, raw, written: Vec::new() };
+    let unit = Unit { file, raw, ..Unit::default() };
     let text = Text::prepared(user, vec![unit], options.flags.is_ilp32());
     text.with(options.library.clone()).asking(&options.question)
 }

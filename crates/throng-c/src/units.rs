@@ -75,10 +75,11 @@ fn read(
     if several {
         raw.push('\n');
     }
-    let unit = match preprocessed {
+    let mut unit = match preprocessed {
         // Who knows where it was preprocessed.
-        true => Unit { file: name, raw, written: Vec::new() },
+        true => Unit { file: name, raw, ..Unit::default() },
         false => Unit::preprocessed(name, raw),
     };
+    unit.beside.extend_from_slice(file.flags.files());
     Ok(Read { path: file.path.clone(), unit })
 }

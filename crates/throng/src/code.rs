@@ -123,9 +123,9 @@ impl Code {
         Ok(Code { text, files: 1, remarks: Vec::new() })
     }
 
-    /// The files of the program.
+    /// The files that were read, those of the program first.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.text.files()
+        self.text.files().chain(self.text.beside())
     }
 
     /// What is said about the choice of its files.

@@ -185,7 +185,7 @@ impl Input {
         warnings.into_iter().map(|diagnostic| SourceDiagnostic { source: source.clone(), diagnostic })
     }
 
-    /// The files that it was read from, headers apart; none of a text.
+    /// The files that it was read from, with headers and files of flags; none of a text.
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.content {
             _ if self.path.as_os_str().is_empty() => Vec::new(),

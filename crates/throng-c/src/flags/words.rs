@@ -1,6 +1,6 @@
 //! Words of a command line: as a shell splits them, and those in files that `@FILE` names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The deepest nesting of files that name files with words.
 const DEEPEST: usize = 20;
@@ -50,26 +50,35 @@ fn quoted(quote: char, rest: &mut std::str::Chars<'_>, word: &mut String) -> Res
     Err(format!("a quote is not closed: {quote}"))
 }
 
+/// Words of a command line, and the files that some of them are from.
+#[derive(Default)]
+pub(super) struct Words {
+    pub(super) words: Vec<String>,
+    pub(super) files: Vec<PathBuf>,
+}
+
 /// Returns the words with those of the files in place of `@FILE`; one that is not there is a word.
-pub(super) fn with_response_files(words: Vec<String>, folder: &Path) -> Result<Vec<String>, String> {
-    let mut expanded = Vec::new();
+pub(super) fn with_response_files(words: Vec<String>, folder: &Path) -> Result<Words, String> {
+    let mut expanded = Words::default();
     expand(words, folder, DEEPEST, &mut expanded)?;
     Ok(expanded)
 }
 
-fn expand(words: Vec<String>, folder: &Path, deeper: usize, into: &mut Vec<String>) -> Result<(), String> {
+fn expand(words: Vec<String>, folder: &Path, deeper: usize, into: &mut Words) -> Result<(), String> {
     for word in words {
         let named = word.strip_prefix('@').map(|name| folder.join(name)).filter(|path| path.is_file());
         let Some(path) = named else {
-            into.push(word);
+            into.words.push(word);
             continue;
         };
-        let fault = |why: String| format!("{}: {why}", path.display());
+        let shown = path.display().to_string();
+        let fault = |why: String| format!("{shown}: {why}");
         if deeper == 0 {
             return Err(fault("files of flags name one another without end".into()));
         }
         let text = std::fs::read_to_string(&path).map_err(|why| fault(why.to_string()))?;
         expand(split(&text).map_err(fault)?, folder, deeper - 1, into)?;
+        into.files.push(path);
     }
     Ok(())
 }
@@ -106,7 +115,9 @@ mod tests {
         let read = |word: &str| with_response_files(vec![word.into(), "@none".into()], &folder);
         let said = (read("@a"), read("@c"));
         std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(said.0.unwrap(), ["-DA", "-DB=1 2", "-DC", "@none"]);
-        assert!(said.1.unwrap_err().contains("without end"));
+        let read = said.0.unwrap();
+        assert_eq!(read.words, ["-DA", "-DB=1 2", "-DC", "@none"]);
+        assert_eq!(read.files, ["b", "a"].map(|file| folder.join(file)));
+        assert!(said.1.err().unwrap().contains("without end"));
     }
 }

@@ -1,13 +1,16 @@
 //! The text of all translation units, and the way back from a position in it to the user's file and
 //! line.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use throng_lang::mutant::{self, Edit};
 use throng_lang::source::{Diagnostic, Source, Span};
 
 /// A translation unit after the preprocessor.
+#[derive(Default)]
 pub struct Unit {
     /// The file it is from.
     pub file: String,
@@ -16,22 +19,27 @@ pub struct Unit {
     /// The files that lines of it are from, as they are written: names and texts. Those of the
     /// system need not be there.
     pub written: Vec<(String, String)>,
+    /// Files that were read with it: headers, and files of flags.
+    pub beside: Vec<PathBuf>,
 }
 
 impl Unit {
     /// Reads the files that the line markers of a text name, apart from those of the system.
     pub fn preprocessed(file: String, raw: String) -> Unit {
-        let mut names: Vec<&str> = Vec::new();
+        let (mut names, mut beside): (Vec<&str>, BTreeSet<&str>) = (Vec::new(), BTreeSet::new());
         for line in raw.lines().filter(|l| l.starts_with('#')) {
             let system = line.rsplit_once('"').is_some_and(|(_, flags)| flags.contains('3'));
-            match marker(line) {
+            let marked = marker(line);
+            beside.extend(marked.map(|(_, name)| name).filter(|name| !name.starts_with('<')));
+            match marked {
                 Some((_, name)) if !system && !names.contains(&name) => names.push(name),
                 _ => {}
             }
         }
         let text = |name: &str| Some((name.to_string(), std::fs::read_to_string(name).ok()?));
         let written = names.into_iter().filter_map(text).collect();
-        Unit { file, raw, written }
+        let beside = beside.into_iter().map(PathBuf::from).collect();
+        Unit { file, raw, written, beside }
     }
 }
 
@@ -44,6 +52,8 @@ pub struct Prepared {
     pub user: Arc<Source>,
     /// The passages of `text` that are translation units, each with the name of its file.
     pub units: Vec<(Range<usize>, String)>,
+    /// Files that were read with them: headers, and files of flags.
+    pub beside: Arc<[PathBuf]>,
     lines: Arc<Lines>,
     /// Where the passages of a changed text come from, in order; empty if it is not changed.
     passages: Vec<Passage>,
@@ -95,16 +105,17 @@ impl Prepared {
     /// Reads the line markers of translation units.
     pub fn new(sources: Vec<Unit>, user: Source) -> Prepared {
         let text: Arc<str> = sources.iter().map(|s| s.raw.as_str()).collect::<String>().into();
-        let (mut units, mut written) = (Vec::new(), Vec::new());
+        let (mut units, mut written, mut beside) = (Vec::new(), Vec::new(), Vec::new());
         let mut from = 0;
         for source in sources {
             let to = from + source.raw.len();
             units.push((from..to, source.file));
             written.extend(source.written);
+            beside.extend(source.beside);
             from = to;
         }
         let lines = Arc::new(Lines::new(text.clone(), &user, &written));
-        Prepared { text, user: Arc::new(user), units, lines, passages: Vec::new() }
+        Prepared { text, user: Arc::new(user), units, beside: beside.into(), lines, passages: Vec::new() }
     }
 
     /// Returns the same with passages of the text replaced, which are in order and do not overlap;

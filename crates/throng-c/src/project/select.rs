@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn read(path: &str, text: &str) -> Read {
-        Read { path: path.into(), unit: Unit { file: path.into(), raw: text.into(), written: Vec::new() } }
+        Read { path: path.into(), unit: Unit { file: path.into(), raw: text.into(), ..Unit::default() } }
     }
 
     fn chosen(selection: &Selection) -> Result<Vec<String>, String> {

@@ -307,7 +307,8 @@ impl Console {
         limits: &Limits,
     ) -> Result<Result<Input, Unknown>, Failure> {
         args.refuse()?;
-        args.file.iter().chain(&args.project).for_each(|file| files::was_read(file));
+        let named = args.file.iter().chain(&args.project).chain(&args.library);
+        named.for_each(|file| files::was_read(file));
         let opened = match args.is_c() {
             false => Input::open_within(args.file(), reading, limits),
             true => args.read_c(more, limits)?,

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use throng_dev::harness::{Scratch, throng};
 
@@ -315,6 +315,45 @@ fn an_input_is_never_overwritten() {
         check.args(["check", "-", "--from", "bp", "--html", &lock, "--force"]);
         assert_eq!(check.stdin(input).output().expect("it runs").status.code(), Some(2));
         assert_eq!(fs::read_to_string(&lock).expect("there"), LOCK);
+    }
+}
+
+/// What is read beside a C program is an input as well: headers, files of flags, rows of a library.
+#[test]
+fn what_is_read_beside_a_c_program_is_not_overwritten() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        return;
+    }
+    let dir = Scratch::new("beside");
+    let program = "#include \"near.h\"\nint main(void) { return known(1) < 0; }\n";
+    let (main, near, far) = (
+        dir.file_argument("m.c", program),
+        dir.file_argument("near.h", "int known(int);\n"),
+        dir.file_argument("far.h", "int y;\n"),
+    );
+    let (inner, outer) = (dir.file_argument("inner", "-DX"), dir.argument("outer"));
+    fs::write(&outer, format!("-DY @{inner}")).expect("written");
+    let rows = dir.file_argument("rows.toml", "[known]\narguments = [\"value\"]\nreturns = \"0..\"\n");
+    let flags = format!("@{outer}");
+    let inputs = [&near, &far, &inner, &outer, &rows];
+    let before = inputs.map(|file| fs::read_to_string(file).expect("there"));
+    for file in inputs {
+        let call = [
+            "check",
+            &main,
+            "--library",
+            &rows,
+            "--include",
+            &far,
+            "--cflags",
+            &flags,
+            "--certificate",
+            file,
+        ];
+        let output = run(&call);
+        assert_eq!(output.status.code(), Some(2), "{file}: {}", printed(&output));
+        assert!(said(&output).contains("it is an input of this command"), "{file}: {}", said(&output));
+        assert_eq!(inputs.map(|file| fs::read_to_string(file).expect("there")), before, "{file}");
     }
 }
 

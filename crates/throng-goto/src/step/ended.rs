@@ -21,7 +21,7 @@ pub struct Ended {
 
 impl Ended {
     /// Returns the list of no threads: they have no numbers.
-    pub const fn nobody() -> Ended {
+    pub const fn none() -> Ended {
         Ended { results: Sequence::blank(0), running: 0 }
     }
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn those_that_run_are_counted() {
-        let mut ended = Ended::nobody();
+        let mut ended = Ended::none();
         ended.begin();
         assert!(!ended.others_run(0));
         ended.begin();
