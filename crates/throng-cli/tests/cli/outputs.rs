@@ -3,9 +3,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use throng_dev::harness::{Scratch, throng};
+use throng_dev::harness::{Scratch, has_compiler, throng};
 
 fn run(args: &[&str]) -> Output {
     throng().args(args).output().expect("it runs")
@@ -321,7 +321,7 @@ fn an_input_is_never_overwritten() {
 /// What is read beside a C program is an input as well: headers, files of flags, rows of a library.
 #[test]
 fn what_is_read_beside_a_c_program_is_not_overwritten() {
-    if Command::new("cc").arg("--version").output().is_err() {
+    if !has_compiler() {
         return;
     }
     let dir = Scratch::new("beside");
