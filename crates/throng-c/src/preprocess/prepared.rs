@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     fn one(raw: &str) -> Vec<Unit> {
-        vec![Unit { file: "a.c".into(), raw: raw.into(), written: Vec::new() }]
+        vec![Unit { file: "a.c".into(), raw: raw.into(), ..Unit::default() }]
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
     fn a_line_of_another_file_is_shown_as_it_is_written() {
         let raw = "# 1 \"./h.h\" 1\nint\n# 1 \"h.h\" 3\n(1)\n# 1 \"./h.h\"\n;\n# 1 \"a.c\"\nint x;\n";
         let written = vec![("./h.h".into(), "  int h = ONE;\n".to_string())];
-        let unit = Unit { file: "a.c".into(), raw: raw.into(), written };
+        let unit = Unit { file: "a.c".into(), raw: raw.into(), written, ..Unit::default() };
         let p = Prepared::new(vec![unit], Source::new("a.c", "int x;\n"));
         let at = raw.find("(1)").unwrap();
         assert_eq!(p.origin(at, at + 3), (Some("h.h".into()), 1, 0, "int h = ONE;".into()));
