@@ -12,4 +12,5 @@ pub mod abstraction;
 pub mod documents;
 pub mod lock_order;
 pub mod locksets;
+pub mod races;
 pub mod states;
