@@ -52,17 +52,17 @@ const WELCOME: &str = "\
 Throng proves concurrent programs safe for any number of threads, or shows the
 execution that breaks them. Three commands to begin with:
 
-  throng init lock.bp                     writes a small program with comments
-  throng check lock.bp                    finds its bug, and says how it happens
-  throng check lock.bp --html lock.html   the same as a page for your browser
+  throng init lock.c                      writes a small program with comments
+  throng check lock.c                     finds its bug, and says how it happens
+  throng check lock.c --html lock.html    the same as a page for your browser
 
 `throng help` lists all commands.";
 
 const EXAMPLES: &str = "\
 Examples:
-  throng init lock.bp
-  throng check lock.bp
-  throng check lock.bp --html lock.html
+  throng init lock.c
+  throng check lock.c
+  throng check lock.c --html lock.html
 
 `throng COMMAND --help` explains a command and its options.
 Exit status: 0 safe, 10 unsafe, 1 unknown, 2 wrong input or call.";
@@ -462,8 +462,8 @@ struct ExplainArgs {
 /// Options of `throng init`.
 #[derive(Debug, Args)]
 struct InitArgs {
-    /// The file to write; it must not exist
-    #[arg(default_value = "lock.bp")]
+    /// The file to write, which must not exist: C (.c) or a Boolean program (.bp)
+    #[arg(default_value = "lock.c")]
     file: PathBuf,
 }
 

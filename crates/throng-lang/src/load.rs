@@ -316,8 +316,16 @@ pub fn format_of(path: &Path, reading: &Reading) -> Result<Format, Rejected> {
                 Diagnostic::whole("E703", format!("`.{extension}` is not an extension I know"))
             }
         };
-        let known = Format::NAMES.map(|n| format!(".{n}")).join(" ");
-        let hint = format!("known are {known}; `{from} KIND` says what a file is");
+        let hint = match extension {
+            "cpp" | "cc" | "cxx" | "hpp" => {
+                format!("C++ is not read; a file that is C as well can be read with `{from} c`")
+            }
+            "h" => format!("name the files that include a header; `{from} c` reads it by itself"),
+            _ => {
+                let known = Format::NAMES.map(|n| format!(".{n}")).join(" ");
+                format!("known are {known}; `{from} KIND` says what a file is")
+            }
+        };
         Rejected::new(&name, if looked.code == "E703" { looked.hint(hint) } else { looked })
     })
 }
@@ -414,6 +422,18 @@ mod tests {
         assert_eq!(code("no/such/file.xyz"), "E701");
         assert_eq!(code("."), "E702");
         assert_eq!(code("Cargo.toml"), "E703");
+    }
+
+    #[test]
+    fn files_that_are_nearly_c_are_answered_by_what_can_be_done() {
+        for (extension, done) in [("cpp", "C++ is not read"), ("h", "name the files that include a header")] {
+            let path = std::env::temp_dir().join(format!("throng-load-{}.{extension}", std::process::id()));
+            std::fs::write(&path, "int x;\n").expect("a file can be written");
+            let why = format_of(&path, &Reading::default()).expect_err("no known extension");
+            let hint = why.diagnostics[0].hint.clone().unwrap_or_default();
+            assert!(hint.contains(done), "{hint}");
+            std::fs::remove_file(&path).expect("the file is there");
+        }
     }
 
     #[test]

@@ -9,13 +9,20 @@ use clap::CommandFactory;
 use super::console::{Console, Failure};
 use super::{Cli, CompletionsArgs, InitArgs, ManArgs, files};
 
-const FIRST: &str = include_str!("init.bp");
+/// The first programs, by the extension of their files.
+const FIRST: &[(&str, &str)] = &[("c", include_str!("init/lock.c")), ("bp", include_str!("init/lock.bp"))];
 
 /// `throng init`: never writes over a file.
 pub(super) fn init(args: &InitArgs, console: &Console) -> Result<u8, Failure> {
     let path = args.file.display();
+    let extension = args.file.extension().unwrap_or_default();
+    let Some((_, first)) = FIRST.iter().find(|(of, _)| extension == *of) else {
+        let known: Vec<String> = FIRST.iter().map(|(of, _)| format!(".{of}")).collect();
+        let known = known.join(" and ");
+        return Err(Failure::Other(format!("`throng init` writes files that end in {known}, not {path}")));
+    };
     let written = File::create_new(&args.file).and_then(|mut file| {
-        let written = file.write_all(FIRST.as_bytes());
+        let written = file.write_all(first.as_bytes());
         written.inspect_err(|_| _ = fs::remove_file(&args.file))
     });
     match written {

@@ -30,26 +30,55 @@ fn the_commands_that_throng_shows_work() {
     assert_eq!(codes, [Some(0), Some(10), Some(10)]);
     assert!(dir.join("lock.html").is_file());
     let help = out(&within(dir, &["help"]));
-    assert!(help.contains("throng init lock.bp"), "{help}");
+    assert!(help.contains("throng init lock.c"), "{help}");
+}
+
+/// Writes a first program, which must have a bug, and replaces lines of it as its comment says. Returns
+/// the verdict about the result.
+fn mended(file: &str, first: &str, last: &str, by: &str, ask: &[&str]) -> Output {
+    let scratch = Scratch::new(&format!("setup-init-{file}"));
+    let dir = &scratch.0;
+    assert!(out(&within(dir, &["init", file])).contains(&format!("next: throng check {file}")));
+    let text = fs::read_to_string(dir.join(file)).unwrap();
+    let again = within(dir, &["init", file]);
+    assert_eq!(again.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(dir.join(file)).unwrap(), text, "nothing is written over");
+    let broken = within(dir, &["check", file]);
+    assert_eq!((broken.status.code(), broken.stderr.len()), (Some(10), 0));
+    assert!(text.contains(by.trim()), "the comment says how to mend it");
+    let start = text.find(first).unwrap();
+    let end = start + text[start..].find(last).unwrap() + last.len();
+    fs::write(dir.join(file), format!("{}{by}{}", &text[..start], &text[end..])).unwrap();
+    within(dir, &[&["check", file, "--quiet"], ask].concat())
 }
 
 #[test]
 fn the_first_program_has_a_bug_that_its_comment_mends() {
-    let scratch = Scratch::new("setup-init");
-    let dir = &scratch.0;
-    assert!(out(&within(dir, &["init", "first.bp"])).contains("next: throng check first.bp"));
-    let text = fs::read_to_string(dir.join("first.bp")).unwrap();
-    let again = within(dir, &["init", "first.bp"]);
-    assert_eq!(again.status.code(), Some(2));
-    assert_eq!(fs::read_to_string(dir.join("first.bp")).unwrap(), text, "nothing is written over");
-    let broken = within(dir, &["check", "first.bp"]);
-    assert_eq!((broken.status.code(), broken.stderr.len()), (Some(10), 0));
-    let start = text.find("    assume(!lock);").unwrap();
-    let end = start + text[start..].find("    lock := 1;\n").unwrap() + "    lock := 1;\n".len();
-    let fixed = format!("{}    lock := 1 constrain !lock;\n{}", &text[..start], &text[end..]);
-    fs::write(dir.join("first.bp"), fixed).unwrap();
-    let safe = within(dir, &["check", "first.bp", "--mutex", "CRITICAL"]);
+    let by = "    lock := 1 constrain !lock;\n";
+    let safe = mended("first.bp", "    assume(!lock);", "    lock := 1;\n", by, &["--mutex", "CRITICAL"]);
     assert_eq!(safe.status.code(), Some(0), "{}", out(&safe));
+}
+
+#[test]
+fn the_first_program_in_c_has_a_bug_that_its_comment_mends() {
+    if !throng_dev::harness::has_compiler() {
+        return;
+    }
+    for ask in ["--assertions", "--race"] {
+        let by = "  while (atomic_exchange(&lock, 1)) {}\n";
+        let (first, last) = ("  while (atomic_load(&lock)) {}\n", "  atomic_store(&lock, 1);\n");
+        let safe = mended("first.c", first, last, by, &[ask]);
+        assert_eq!(safe.status.code(), Some(0), "{}", out(&safe));
+    }
+}
+
+#[test]
+fn a_first_program_is_written_in_what_its_name_says() {
+    let scratch = Scratch::new("setup-init-kinds");
+    let refused = within(&scratch.0, &["init", "lock.txt"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("files that end in .c and .bp"));
+    assert!(!scratch.0.join("lock.txt").exists());
 }
 
 /// Every long option that `--help` of a command lists.
