@@ -567,7 +567,7 @@ impl Draft<'_> {
     }
 
     /// All bits that stand for views.
-    fn views(&self) -> impl Iterator<Item = Bit> {
+    fn views(&self) -> impl Iterator<Item = Bit> + use<> {
         let threads = Mine::VIEWS.into_iter().map(Bit::Thread);
         let sources: Vec<Location> = self.monitor.sources.iter().copied().collect();
         let locations = sources.into_iter().flat_map(|y| Of::VIEWS.map(|of| Bit::Location(of, y)));

@@ -45,9 +45,7 @@ fn of_plain(here: &[Instruction]) -> Vec<Class> {
 }
 
 /// The classes of stale writes that instructions ask for. What only read-modify-writes write has no
-/// write but the last that they have not read. If all is sequentially consistent, so are the
-/// location's own accesses, but not what they order: only a program without weaker orders needs no
-/// slice.
+/// stale write that none of them has read.
 fn of_atomic(here: &[Instruction]) -> Vec<Class> {
     let written = here.iter().any(|i| i.access.writes());
     let stored = here.iter().any(|i| i.access.kind == Kind::Store);
