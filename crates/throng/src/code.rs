@@ -16,6 +16,8 @@ mod property;
 mod question;
 #[cfg(feature = "c")]
 mod replay;
+#[cfg(feature = "rust")]
+pub(crate) mod rust;
 mod text;
 #[cfg(feature = "c")]
 mod witness;
@@ -65,6 +67,14 @@ impl Code {
         match format {
             #[cfg(feature = "c")]
             Format::C => Code::open_c(path, &Compiling::default(), limits),
+            #[cfg(feature = "llvm")]
+            Format::Llvm => {
+                let text = throng_llvm::Text::open(path)?;
+                let ir = text::Ir { text, format, files: Vec::new(), compiler: None };
+                Ok(Code { text: Text::Ir(ir), files: 1, warnings: Vec::new() })
+            }
+            #[cfg(feature = "rust")]
+            Format::Rust => rust::open(path, &rust::Options::default(), limits),
             _ => Err(unread(path, format)),
         }
     }
@@ -129,7 +139,7 @@ impl Code {
     /// Returns the program with what is asked about it, and warnings about the question.
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
         let asked = question::translate(question, self.format(), self.source())?;
-        let loaded = self.text.asking(&asked)?;
+        let loaded = self.text.with_roles(&question.code).asking(&asked)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);
         Ok((Posed::new(loaded, bound, self.files), warnings))

@@ -113,12 +113,17 @@ pub(super) fn check(
 
 /// Refuses options that say nothing about an input of this kind.
 fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
-    let (is_c, given) = (args.input.is_c(), |option: &Option<PathBuf>| option.is_some());
+    let (is_c, is_code) = (args.input.is_c(), args.input.is_code());
+    let given = |option: &Option<PathBuf>| option.is_some();
     let others = "Boolean programs, systems and nets";
     let for_others = [
         ("--checkpoint", given(&args.checkpoint), others),
         ("--reuse", given(&args.reuse), others),
-        ("--strict", args.strict, "others: for C, `throng mutate` shows what a proof depends on"),
+        (
+            "--strict",
+            args.strict,
+            "others: for source languages, `throng mutate` shows what a proof depends on",
+        ),
         ("--lint", args.lint, "Boolean programs"),
     ];
     let for_c = [
@@ -126,8 +131,8 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
         ("--replay-run", args.replay_run, "C"),
         ("--witness", given(&args.witness), "C"),
     ];
-    let refused = if is_c { &for_others[..] } else { &for_c[..] };
-    match refused.iter().find(|(_, given, _)| *given) {
+    let refused = for_others.iter().filter(|_| is_code).chain(for_c.iter().filter(|_| !is_c));
+    match { refused }.find(|(_, given, _)| *given) {
         Some((option, _, what)) => Err(Failure::Other(format!("`{option}` is for {what}"))),
         None => Ok(()),
     }

@@ -67,6 +67,7 @@ pub(super) fn warnings(question: &Question, loaded: &Loaded) -> Vec<SourceDiagno
 /// Returns a message for each thing that cannot be asked about a program in a source language.
 fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Vec<SourceDiagnostic> {
     let names = question.vocabulary;
+    let is_c = format == Format::C;
     let Question { initial, prop, targets, invariants, at_most, never, stuck, races, .. } = question;
     let first = |list: &[String]| list.first().cloned();
     let start = format!("`main`, or {}, says where threads start", names.entry);
@@ -91,6 +92,8 @@ fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Ve
         (names.never, first(never), &asked),
         (names.stuck, first(stuck), &asked),
         (names.race, first(races), &all_memory),
+        (names.setup, question.code.setup.clone().filter(|_| is_c), &start),
+        (names.one, first(&question.code.one).filter(|_| is_c), &start),
     ]
     .into_iter()
     .filter_map(|(option, value, hint)| {
