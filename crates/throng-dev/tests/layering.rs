@@ -9,12 +9,15 @@ use std::path::{Path, PathBuf};
 /// crate depends on earlier ones alone.
 const CRATES: &[(&str, &[&str])] = &[
     ("throng-model", &[]),
+    ("throng-memory", &[]),
     ("throng-lang", &["throng-model"]),
     ("throng-check", &["throng-model", "throng-lang"]),
     // Neither C nor an engine.
     ("throng-goto", &["throng-model", "throng-lang"]),
     ("throng-goto-check", &["throng-model", "throng-lang", "throng-check", "throng-goto"]),
     ("throng-c", &["throng-model", "throng-lang", "throng-goto"]),
+    // Runs compilers; what their output means is another's business.
+    ("throng-rust", &["throng-lang"]),
     ("throng-engine", &["throng-model", "throng-lang", "throng-check"]),
     (
         "throng-abstract",
@@ -51,6 +54,7 @@ const PRINTS: &[&str] = &["throng-cli", "throng-dev"];
 /// nor look at the environment.
 const PURE: &[&str] = &[
     "throng-model/src",
+    "throng-memory/src",
     "throng-check/src/rules.rs",
     "throng-check/src/rules",
     "throng-engine/src",
