@@ -28,6 +28,9 @@ use crate::program::{Expr, Instr, Int, Point, Program, Reg};
 
 use code::Code;
 
+/// Maximum number of instructions of a loop that are tried as its head.
+const MOST_HEADS: usize = 16;
+
 /// A loop in which a thread waits.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -129,7 +132,8 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
 fn loops(code: &Code<'_>, within: &[usize], found: &mut Vec<WaitingLoop>) {
     for component in components::components(&code.t.code, within) {
         let head = component[0];
-        match pass::waiting(code, head, &component) {
+        let waiting = heads(code, &component).find_map(|head| pass::waiting(code, head, &component));
+        match waiting {
             Some(waiting) => found.push(waiting),
             None => {
                 let inner: Vec<usize> = component.into_iter().filter(|&pc| pc != head).collect();
@@ -137,6 +141,13 @@ fn loops(code: &Code<'_>, within: &[usize], found: &mut Vec<WaitingLoop>) {
             }
         }
     }
+}
+
+/// Returns the instructions of a loop that are tried as its head: where control enters it, and the
+/// first accesses to memory. In `v = x; while (v) v = x;` nothing is live before the second read.
+fn heads<'c>(code: &'c Code<'_>, component: &'c [usize]) -> impl Iterator<Item = usize> + 'c {
+    let reads = |pc: &&usize| matches!(code.t.code[**pc], Instr::Load(..) | Instr::AtomicBegin);
+    component.iter().take(1).chain(component[1..].iter().filter(reads).take(MOST_HEADS)).copied()
 }
 
 /// Returns, for each template, whether a call of it does nothing but read and compute.
