@@ -24,7 +24,9 @@ pub(crate) struct Frame<'t> {
 impl Frame<'_> {
     /// Returns whether it is in a file of the standard library.
     pub fn is_library(&self) -> bool {
-        self.file.starts_with("/rustc/") || self.file.contains("/lib/rustlib/src/") || self.file == "<unknown>"
+        self.file.starts_with("/rustc/")
+            || self.file.contains("/lib/rustlib/src/")
+            || self.file == "<unknown>"
     }
 }
 
@@ -162,12 +164,18 @@ impl<'a, 't> Debug<'a, 't> {
                 found.push(leaf(Int::new(size as u8, false)));
             }
             (_, "DW_TAG_array_type") => self.collect_array(ty, size, at, name, depth, found),
-            (_, "DW_TAG_structure_type" | "DW_TAG_class_type" | "DW_TAG_union_type" | "DW_TAG_variant_part") => {
+            (
+                _,
+                "DW_TAG_structure_type" | "DW_TAG_class_type" | "DW_TAG_union_type" | "DW_TAG_variant_part",
+            ) => {
                 self.collect_members(ty, size, at, name, depth, found);
             }
             (
                 _,
-                "DW_TAG_typedef" | "DW_TAG_const_type" | "DW_TAG_volatile_type" | "DW_TAG_atomic_type"
+                "DW_TAG_typedef"
+                | "DW_TAG_const_type"
+                | "DW_TAG_volatile_type"
+                | "DW_TAG_atomic_type"
                 | "DW_TAG_restrict_type",
             ) => {
                 if let Some(base) = self.field(ty, "baseType") {

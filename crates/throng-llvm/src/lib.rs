@@ -53,6 +53,8 @@ pub struct Text {
     sources: Arc<Sources>,
     roles: Roles,
     path: PathBuf,
+    /// The file that runs and proofs are about, if it is another one.
+    written: Option<Arc<Source>>,
 }
 
 impl Text {
@@ -66,6 +68,7 @@ impl Text {
     /// the file that messages are about, and its lines are those without a file name.
     pub fn of(modules: Vec<Source>, written: Option<Source>) -> Text {
         let sources = Sources::of(&modules, written.as_ref());
+        let main = if written.is_none() { sources.main().map(Arc::new) } else { None };
         let first = modules.first().cloned().unwrap_or_else(|| Source::new("<nothing>", ""));
         let source = written.unwrap_or(first);
         let path = PathBuf::from(&source.name);
@@ -75,6 +78,7 @@ impl Text {
             sources: Arc::new(sources),
             roles: Roles::default(),
             path,
+            written: main,
         }
     }
 
@@ -111,8 +115,8 @@ impl Text {
         match lower::lower(&linked, &asked) {
             Ok((program, notes)) => {
                 let (program, question) = (Arc::new(program), question.clone());
-                let query =
-                    Query { source: self.source.clone(), program, whole: None, question, notes };
+                let source = self.written.as_ref().unwrap_or(&self.source).clone();
+                let query = Query { source, program, whole: None, question, notes };
                 Ok(Loaded { query, text: self.clone() })
             }
             Err(problems) => Err(self.refused(problems)),

@@ -159,7 +159,8 @@ impl<'a, 't> Lower<'a, 't> {
     pub fn resolved(&self, module: usize, ty: &Type<'t>) -> Result<Type<'t>> {
         match ty {
             Type::Named(_) | Type::Array(..) | Type::Struct(..) => {
-                syntax::parser::resolve(ty, &self.linked.modules[module].types, 0).map_err(Problem::unsupported)
+                syntax::parser::resolve(ty, &self.linked.modules[module].types, 0)
+                    .map_err(Problem::unsupported)
             }
             plain => Ok(plain.clone()),
         }

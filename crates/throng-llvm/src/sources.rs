@@ -34,7 +34,17 @@ impl Sources {
                 sources.texts.insert(name, text);
             }
         }
+        if sources.main.is_none() {
+            sources.main =
+                modules.iter().find_map(|m| root(&m.text)).filter(|f| sources.texts.contains_key(f));
+        }
         sources
+    }
+
+    /// Returns the file that the first module was compiled from, if it is at hand.
+    pub(crate) fn main(&self) -> Option<Source> {
+        let name = self.main.as_ref()?;
+        Some(Source::new(name.clone(), self.texts.get(name)?.clone()))
     }
 
     /// Returns the text of a file.
@@ -70,14 +80,29 @@ fn files(text: &str) -> Vec<String> {
             true => name.to_string(),
             false => format!("{}/{name}", folder.trim_end_matches('/')),
         };
-        let is_text = ["rs", "c", "cc", "cpp", "cxx", "h", "hpp"]
-            .contains(&Path::new(&joined).extension()?.to_str()?);
+        let is_text =
+            ["rs", "c", "cc", "cpp", "cxx", "h", "hpp"].contains(&Path::new(&joined).extension()?.to_str()?);
         (is_text && !joined.starts_with("/rustc/")).then_some(joined)
     };
     let mut found: Vec<String> = described.filter_map(name).collect();
     found.sort();
     found.dedup();
     found
+}
+
+/// Returns the file that a module was compiled from, as its description says.
+fn root(text: &str) -> Option<String> {
+    let unit = text.split_once("!DICompileUnit(")?.1.split_once("file: !")?.1;
+    let number: String = unit.chars().take_while(char::is_ascii_digit).collect();
+    let file = text.split_once(&format!("\n!{number} = !DIFile(filename: \""))?.1.lines().next()?;
+    let (name, rest) = file.split_once('"')?;
+    // rustc adds the name of a part of the crate.
+    let name = name.split("/@/").next().unwrap_or(name);
+    let folder = rest.split_once("directory: \"").and_then(|(_, rest)| rest.split('"').next());
+    Some(match folder {
+        Some(folder) if !name.starts_with('/') && !folder.is_empty() => format!("{folder}/{name}"),
+        _ => name.to_string(),
+    })
 }
 
 /// Reads a file that people may want to see; `None` if it is not there, or not a file.

@@ -98,9 +98,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             Binary::SDiv | Binary::SRem => self.signed_division(how, bits, a, b),
             Binary::Shl => without_sign(plain(BinOp::Shl), bits),
             Binary::LShr => plain(BinOp::Shr),
-            Binary::AShr => {
-                without_sign(Expr::bin(BinOp::Shr, with_sign(a, bits), b, LONG), bits)
-            }
+            Binary::AShr => without_sign(Expr::bin(BinOp::Shr, with_sign(a, bits), b, LONG), bits),
             Binary::And => plain(BinOp::And),
             Binary::Or => plain(BinOp::Or),
             Binary::Xor if bits == 1 && b == Expr::Const(1) => Expr::is_zero(a),
@@ -164,7 +162,13 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     }
 
     /// Returns whether the exact result `r` of an operation on `a` and `b` does not fit.
-    pub(super) fn overflow(&mut self, how: Binary, is_signed: bool, bits: u32, [a, b, r]: [Expr; 3]) -> Result<Expr> {
+    pub(super) fn overflow(
+        &mut self,
+        how: Binary,
+        is_signed: bool,
+        bits: u32,
+        [a, b, r]: [Expr; 3],
+    ) -> Result<Expr> {
         let at = container(bits);
         let less = |x: Expr, y: Expr| Expr::bin(BinOp::Lt, x, y, at);
         let zero = Expr::Const(0);
@@ -309,7 +313,10 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             Type::Pointer => Ok(64),
             other => Err(Problem::unsupported(format!("a conversion of {}", crate::syntax::name_of(other)))),
         };
-        if matches!(how, Cast::FpToUi | Cast::FpToSi | Cast::UiToFp | Cast::SiToFp | Cast::FpTrunc | Cast::FpExt) {
+        if matches!(
+            how,
+            Cast::FpToUi | Cast::FpToSi | Cast::UiToFp | Cast::SiToFp | Cast::FpTrunc | Cast::FpExt
+        ) {
             return self.float_cast(result, how, from, to);
         }
         let leaf = self.leaves(to)?;

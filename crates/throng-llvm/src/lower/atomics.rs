@@ -16,10 +16,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     fn atomic_leaf(&self, ty: &Type<'t>) -> Result<Leaf> {
         match self.leaves(ty)?[..] {
             [(_, leaf @ (Leaf::Int(8 | 16 | 32 | 64) | Leaf::Pointer))] => Ok(leaf),
-            _ => Err(Problem::unsupported(format!(
-                "an atomic operation on {}",
-                crate::syntax::name_of(ty)
-            ))),
+            _ => Err(Problem::unsupported(format!("an atomic operation on {}", crate::syntax::name_of(ty)))),
         }
     }
 

@@ -81,7 +81,10 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         }
         if wanted != arguments.len() {
             let name = demangled(linked.function(id).name);
-            return Err(Problem::new("E853", format!("`{name}` is called with other arguments than it takes")));
+            return Err(Problem::new(
+                "E853",
+                format!("`{name}` is called with other arguments than it takes"),
+            ));
         }
         let function = self.lower.template(id, Role::Called);
         let arguments = arguments.into_iter().map(|a| a.0).collect();

@@ -90,7 +90,8 @@ pub(super) fn element(of: &Type<'_>, indices: &[Option<i64>]) -> Result<(i64, Ve
             }
             (_, Type::Struct(fields, packed)) => {
                 let field = index.and_then(|n| usize::try_from(n).ok()).filter(|n| *n < fields.len());
-                let n = field.ok_or_else(|| Problem::unsupported("an index into a structure of this kind"))?;
+                let n =
+                    field.ok_or_else(|| Problem::unsupported("an index into a structure of this kind"))?;
                 offset += field_offset(fields, *packed, n).map_err(Problem::unsupported)? as i64;
                 at = fields[n].clone();
                 continue;

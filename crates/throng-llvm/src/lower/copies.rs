@@ -189,7 +189,11 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     }
 
     /// Lowers a call that compares bytes: `memcmp`, or `bcmp`, whose result is 0 or not.
-    pub(crate) fn compare_bytes(&mut self, result: Option<&'t str>, arguments: &[Argument<'t>]) -> Result<()> {
+    pub(crate) fn compare_bytes(
+        &mut self,
+        result: Option<&'t str>,
+        arguments: &[Argument<'t>],
+    ) -> Result<()> {
         let [a, b, length, ..] = arguments else {
             return Err(Problem::new("E853", "a comparison without a length"));
         };

@@ -87,8 +87,7 @@ impl<'a, 't> Lower<'a, 't> {
             false => {
                 let place = self.place_of(id);
                 let hint = "name a function without parameters that calls it".to_string();
-                let message =
-                    format!("`{}` takes arguments that are not numbers", demangled(f.name));
+                let message = format!("`{}` takes arguments that are not numbers", demangled(f.name));
                 Err(Problem { hint: Some(hint), place, ..Problem::new("E853", message) })
             }
         }

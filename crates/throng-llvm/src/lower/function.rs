@@ -192,9 +192,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 Some(parts) => Ok(parts.clone()),
                 None => Err(Problem::new("E853", format!("`%{name}` is used before it is defined"))),
             },
-            Value::Undef | Value::Poison => {
-                Ok(self.leaves(ty)?.iter().map(|_| Operand::Undefined).collect())
-            }
+            Value::Undef | Value::Poison => Ok(self.leaves(ty)?.iter().map(|_| Operand::Undefined).collect()),
             Value::Parts(parts) => {
                 let mut found = Vec::new();
                 for (ty, v) in parts {
@@ -419,7 +417,14 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let (file, line) = of.map_or((None, 0), |f| (Some(f.file), f.line));
         let text = file.as_deref().and_then(|f| sources.line(f, line)).unwrap_or_default().to_string();
         let file = file.filter(|f| !sources.is_main(f)).map(|f| shortened(&f));
-        Origin { file, line, text, function: self.template.name.clone(), span: self.span, ..Origin::default() }
+        Origin {
+            file,
+            line,
+            text,
+            function: self.template.name.clone(),
+            span: self.span,
+            ..Origin::default()
+        }
     }
 }
 

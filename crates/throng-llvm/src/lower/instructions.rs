@@ -10,7 +10,12 @@ use throng_goto::step::OPEN;
 
 impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     /// Writes an instruction, the `n`th of its block.
-    pub(super) fn instruction(&mut self, block: &'a Block<'t>, n: usize, i: &'a Instruction<'t>) -> Result<()> {
+    pub(super) fn instruction(
+        &mut self,
+        block: &'a Block<'t>,
+        n: usize,
+        i: &'a Instruction<'t>,
+    ) -> Result<()> {
         let result = i.result;
         match &i.op {
             Op::Phi(..) | Op::Debug { .. } | Op::Alloca { .. } => Ok(()),
@@ -208,7 +213,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 Some(self.number(part, leaf.int()))
             }
             (several, _) => {
-                self.hand_over(&several.to_vec());
+                self.hand_over(several);
                 None
             }
         };

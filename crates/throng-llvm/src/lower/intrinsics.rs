@@ -22,7 +22,12 @@ const NOTHING: [&str; 10] = [
 ];
 
 impl<'l, 'a, 't> Writer<'l, 'a, 't> {
-    pub(super) fn intrinsic(&mut self, result: Option<&'t str>, name: &str, call: &'a Call<'t>) -> Result<()> {
+    pub(super) fn intrinsic(
+        &mut self,
+        result: Option<&'t str>,
+        name: &str,
+        call: &'a Call<'t>,
+    ) -> Result<()> {
         if NOTHING.iter().any(|n| name.starts_with(n)) {
             return Ok(());
         }
@@ -47,7 +52,10 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 self.fail("the process aborts");
                 Ok(())
             }
-            ["expect", ..] | ["launder" | "strip", ..] | ["ssa", "copy", ..] | ["threadlocal", "address", ..] => {
+            ["expect", ..]
+            | ["launder" | "strip", ..]
+            | ["ssa", "copy", ..]
+            | ["threadlocal", "address", ..] => {
                 let parts = call.argument(0).map(|(ty, v)| self.parts(&ty, &v));
                 self.set(result, parts.unwrap_or(Ok(Vec::new()))?);
                 Ok(())
@@ -61,7 +69,9 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 Ok(())
             }
             [how, "with", "overflow", bits] => self.with_overflow(result, how, bits, call),
-            [how @ ("uadd" | "usub" | "sadd" | "ssub"), "sat", bits] => self.saturating(result, how, bits, call),
+            [how @ ("uadd" | "usub" | "sadd" | "ssub"), "sat", bits] => {
+                self.saturating(result, how, bits, call)
+            }
             [how @ ("umin" | "umax" | "smin" | "smax"), bits] => self.extreme(result, how, bits, call),
             [how @ ("ucmp" | "scmp"), to, bits] => self.three_way(result, how, to, bits, call),
             ["abs", bits] => self.absolute(result, bits, call),
@@ -88,7 +98,13 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         Ok((bits, self.keep(at, a), self.keep(at, b)))
     }
 
-    fn with_overflow(&mut self, result: Option<&'t str>, how: &str, bits: &str, call: &Call<'t>) -> Result<()> {
+    fn with_overflow(
+        &mut self,
+        result: Option<&'t str>,
+        how: &str,
+        bits: &str,
+        call: &Call<'t>,
+    ) -> Result<()> {
         let (bits, a, b) = self.two(bits, call)?;
         let op = operation(&how[1..])?;
         let value = self.operate(op, bits, a.clone(), b.clone())?;
@@ -112,7 +128,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             (false, _) => Expr::Const(0),
             // What is too large has become negative, and so on.
             (true, _) => {
-                let negative = Expr::bin(BinOp::Lt, with_sign(a, bits), Expr::Const(0), super::arithmetic::LONG);
+                let negative =
+                    Expr::bin(BinOp::Lt, with_sign(a, bits), Expr::Const(0), super::arithmetic::LONG);
                 let (low, high) = (1i64 << (bits - 1), most ^ (1i64 << (bits - 1)));
                 self.choice(at, negative, Expr::Const(low & most), Expr::Const(high))
             }
@@ -164,7 +181,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             let fine = Expr::bin(BinOp::Ne, a.clone(), Expr::Const(1i64 << (bits - 1)), at);
             self.unless(fine, |w| w.poison("an absolute value overflows"));
         }
-        let negative = Expr::bin(BinOp::Lt, with_sign(a.clone(), bits), Expr::Const(0), super::arithmetic::LONG);
+        let negative =
+            Expr::bin(BinOp::Lt, with_sign(a.clone(), bits), Expr::Const(0), super::arithmetic::LONG);
         let minus = self.operate(Binary::Sub, bits, Expr::Const(0), a.clone())?;
         let e = self.choice(at, negative, minus, a);
         self.define(result, at, e);
@@ -177,8 +195,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let at = container(bits);
         let a = self.nth(call, 0)?;
         let a = self.keep(at, Expr::cast(a, at));
-        let zero_is_poison =
-            matches!(how, "ctlz" | "cttz") && self.nth(call, 1)? != Expr::Const(0);
+        let zero_is_poison = matches!(how, "ctlz" | "cttz") && self.nth(call, 1)? != Expr::Const(0);
         if zero_is_poison {
             self.unless(a.clone(), |w| w.poison("the zeros of 0 are counted"));
         }
@@ -197,7 +214,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             "ctlz" | "cttz" => {
                 self.emit(Instr::Let(r, Expr::Const(bits.into())));
                 // The last bit that is looked at counts.
-                let order: Vec<u32> = if how == "ctlz" { (0..bits).collect() } else { (0..bits).rev().collect() };
+                let order: Vec<u32> =
+                    if how == "ctlz" { (0..bits).collect() } else { (0..bits).rev().collect() };
                 for n in order {
                     let count = if how == "ctlz" { bits - 1 - n } else { n };
                     let (set, next) = (self.label(), self.label());
@@ -254,7 +272,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
 /// Returns the number of bits in a name such as `i32`.
 fn width(name: &str) -> Result<u32> {
     let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
-    bits.filter(|b| (1..=64).contains(b)).ok_or_else(|| Problem::unsupported(format!("an intrinsic on `{name}`")))
+    bits.filter(|b| (1..=64).contains(b))
+        .ok_or_else(|| Problem::unsupported(format!("an intrinsic on `{name}`")))
 }
 
 fn operation(name: &str) -> Result<Binary> {

@@ -65,7 +65,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         for i in order.iter().flat_map(|b| &b.code) {
             let (Op::Alloca { of, count, align }, Some(name)) = (&i.op, i.result) else { continue };
             let ty = self.resolved(of)?;
-            let (mut size, natural) = size_align(&ty).map_err(|what| self.placed(Problem::unsupported(what)))?;
+            let (mut size, natural) =
+                size_align(&ty).map_err(|what| self.placed(Problem::unsupported(what)))?;
             match count {
                 None => {}
                 Some((_, Value::Int(n))) if (0..=1 << 20).contains(n) => {
@@ -76,7 +77,9 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 }
             }
             if size > crate::layout::MOST_BYTES {
-                return Err(self.placed(Problem::new("E854", "a variable takes more bytes than are supported")));
+                return Err(
+                    self.placed(Problem::new("E854", "a variable takes more bytes than are supported"))
+                );
             }
             let (written, parts) = self.described(order, name);
             let addressed = escaping.contains(name);
@@ -189,9 +192,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             // Of an integer of fewer bits than its bytes have, the others are not part of the value.
             let e = match leaf {
                 Leaf::Int(1) => Expr::bin(BinOp::And, e, Expr::Const(1), at),
-                Leaf::Int(bits) if u32::from(at.size) * 8 != bits => {
-                    super::arithmetic::without_sign(e, bits)
-                }
+                Leaf::Int(bits) if u32::from(at.size) * 8 != bits => super::arithmetic::without_sign(e, bits),
                 _ => e,
             };
             parts.push(Operand::Is(self.keep(leaf.int(), e)));
@@ -322,8 +323,8 @@ fn escaping<'t>(order: &[&Block<'t>]) -> FxHashSet<&'t str> {
                 escapes(a);
                 escapes(new);
             }
-            Op::Call(call)
-                if ["llvm.lifetime", "llvm.mem"].iter().any(|n| is_intrinsic(&call.callee, n)) => {}
+            Op::Call(call) if ["llvm.lifetime", "llvm.mem"].iter().any(|n| is_intrinsic(&call.callee, n)) => {
+            }
             op => super::function::operands(op, &mut escapes),
         }
     }
@@ -354,7 +355,10 @@ fn marked<'t>(order: &[&Block<'t>]) -> FxHashSet<&'t str> {
 
 /// Where variables are accessed, and as what numbers: what is copied between them is copied in the
 /// same parts.
-fn shapes<'t>(w: &Writer<'_, '_, 't>, order: &[&Block<'t>]) -> rustc_hash::FxHashMap<&'t str, Vec<(i64, u8)>> {
+fn shapes<'t>(
+    w: &Writer<'_, '_, 't>,
+    order: &[&Block<'t>],
+) -> rustc_hash::FxHashMap<&'t str, Vec<(i64, u8)>> {
     let mut bases: rustc_hash::FxHashMap<&'t str, (&'t str, i64)> = rustc_hash::FxHashMap::default();
     let mut found: rustc_hash::FxHashMap<&'t str, Vec<(i64, u8)>> = rustc_hash::FxHashMap::default();
     for i in order.iter().flat_map(|b| &b.code) {

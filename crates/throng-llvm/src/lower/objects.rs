@@ -166,7 +166,8 @@ impl<'a, 't> Lower<'a, 't> {
                 for (k, (offset, leaf)) in leaf.into_iter().enumerate() {
                     let v = *value.get(k).ok_or_else(wrong)?;
                     let from = at + offset as usize;
-                    for (k, to) in bytes[from..from + usize::from(leaf.stored().size)].iter_mut().enumerate() {
+                    for (k, to) in bytes[from..from + usize::from(leaf.stored().size)].iter_mut().enumerate()
+                    {
                         *to = u16::from(v.to_le_bytes()[k]);
                     }
                 }

@@ -83,7 +83,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let hl = self.keep(PTR, bin(BinOp::Mul, high(&a), low(&b)));
         let hh = bin(BinOp::Mul, high(&a), high(&b));
         let middle = self.keep(PTR, bin(BinOp::Add, bin(BinOp::Add, high(&ll), low(&lh)), low(&hl)));
-        let upper = bin(BinOp::Add, bin(BinOp::Add, bin(BinOp::Add, hh, high(&lh)), high(&hl)), high(&middle));
+        let upper =
+            bin(BinOp::Add, bin(BinOp::Add, bin(BinOp::Add, hh, high(&lh)), high(&hl)), high(&middle));
         (bin(BinOp::Mul, a, b), upper)
     }
 

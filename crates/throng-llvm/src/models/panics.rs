@@ -12,7 +12,10 @@ const PANICS: &[(&str, &str)] = &[
     ("core::panicking::panic_const::panic_const_mul_overflow", "attempt to multiply with overflow"),
     ("core::panicking::panic_const::panic_const_neg_overflow", "attempt to negate with overflow"),
     ("core::panicking::panic_const::panic_const_div_overflow", "attempt to divide with overflow"),
-    ("core::panicking::panic_const::panic_const_rem_overflow", "attempt to calculate the remainder with overflow"),
+    (
+        "core::panicking::panic_const::panic_const_rem_overflow",
+        "attempt to calculate the remainder with overflow",
+    ),
     ("core::panicking::panic_const::panic_const_shl_overflow", "attempt to shift left with overflow"),
     ("core::panicking::panic_const::panic_const_shr_overflow", "attempt to shift right with overflow"),
     ("core::panicking::panic_const::panic_const_div_by_zero", "attempt to divide by zero"),
@@ -57,7 +60,9 @@ pub(super) fn model(name: &str) -> Option<Model> {
 /// Returns why a function panics.
 fn why(name: &str) -> Option<&'static str> {
     let path = without_types(name);
-    let within = |module: &str| path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+    let within = |module: &str| {
+        path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    };
     PANICS.iter().find(|(module, _)| within(module)).map(|(_, why)| *why)
 }
 

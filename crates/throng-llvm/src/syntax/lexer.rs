@@ -96,7 +96,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns the next token and where it is.
-    pub fn next(&mut self) -> Read<(Token<'t>, Span)> {
+    pub fn token(&mut self) -> Read<(Token<'t>, Span)> {
         self.skip();
         let (bytes, start) = (self.text.as_bytes(), self.at);
         let Some(&first) = bytes.get(start) else {

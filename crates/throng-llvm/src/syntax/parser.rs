@@ -40,17 +40,17 @@ impl<'t> Parser<'t> {
 
     pub(super) fn peek(&self) -> Read<Token<'t>> {
         let mut ahead = self.lexer;
-        Ok(ahead.next()?.0)
+        Ok(ahead.token()?.0)
     }
 
     pub(super) fn peek_second(&self) -> Read<Token<'t>> {
         let mut ahead = self.lexer;
-        ahead.next()?;
-        Ok(ahead.next()?.0)
+        ahead.token()?;
+        Ok(ahead.token()?.0)
     }
 
     pub(super) fn take(&mut self) -> Read<Token<'t>> {
-        let (token, span) = self.lexer.next()?;
+        let (token, span) = self.lexer.token()?;
         self.last = span;
         Ok(token)
     }
@@ -227,14 +227,29 @@ impl<'t> Parser<'t> {
             match self.peek()? {
                 Token::Word("private" | "internal") => linkage.internal = true,
                 Token::Word(
-                    "linkonce" | "linkonce_odr" | "weak" | "weak_odr" | "common" | "extern_weak"
+                    "linkonce"
+                    | "linkonce_odr"
+                    | "weak"
+                    | "weak_odr"
+                    | "common"
+                    | "extern_weak"
                     | "available_externally",
                 ) => linkage.weak = true,
                 Token::Word("thread_local") => linkage.thread_local = true,
                 Token::Word(
-                    "external" | "dso_local" | "dso_preemptable" | "hidden" | "protected" | "default"
-                    | "unnamed_addr" | "local_unnamed_addr" | "dllimport" | "dllexport" | "appending"
-                    | "externally_initialized" | "addrspace",
+                    "external"
+                    | "dso_local"
+                    | "dso_preemptable"
+                    | "hidden"
+                    | "protected"
+                    | "default"
+                    | "unnamed_addr"
+                    | "local_unnamed_addr"
+                    | "dllimport"
+                    | "dllexport"
+                    | "appending"
+                    | "externally_initialized"
+                    | "addrspace",
                 ) => {}
                 _ => return Ok(linkage),
             }
@@ -349,7 +364,9 @@ impl<'t> Parser<'t> {
         let linkage = self.linkage()?;
         self.skip_to_type()?;
         let result = self.ty(0)?;
-        let Token::Global(name) = self.take()? else { return self.fail("the name of a function is expected") };
+        let Token::Global(name) = self.take()? else {
+            return self.fail("the name of a function is expected");
+        };
         let span = self.last;
         let (parameters, variadic) = self.parameters(defined)?;
         let mut groups = Vec::new();
@@ -444,7 +461,8 @@ fn is_value_word(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+')
         || matches!(
             word,
-            "null" | "none"
+            "null"
+                | "none"
                 | "zeroinitializer"
                 | "undef"
                 | "poison"

@@ -123,25 +123,72 @@ pub enum Cast {
 pub enum Op<'t> {
     Binary(Binary, Flags, Type<'t>, Value<'t>, Value<'t>),
     /// `icmp` or `fcmp`, by the name of the comparison.
-    Compare { float: bool, how: &'t str, of: Type<'t>, a: Value<'t>, b: Value<'t> },
+    Compare {
+        float: bool,
+        how: &'t str,
+        of: Type<'t>,
+        a: Value<'t>,
+        b: Value<'t>,
+    },
     Cast(Cast, Flags, Typed<'t>, Type<'t>),
     Negate(Typed<'t>),
-    Load { of: Type<'t>, from: Value<'t>, order: Option<Order>, volatile: bool, align: u32 },
-    Store { what: Typed<'t>, to: Value<'t>, order: Option<Order>, volatile: bool, align: u32 },
-    Alloca { of: Type<'t>, count: Option<Typed<'t>>, align: u32 },
+    Load {
+        of: Type<'t>,
+        from: Value<'t>,
+        order: Option<Order>,
+        volatile: bool,
+        align: u32,
+    },
+    Store {
+        what: Typed<'t>,
+        to: Value<'t>,
+        order: Option<Order>,
+        volatile: bool,
+        align: u32,
+    },
+    Alloca {
+        of: Type<'t>,
+        count: Option<Typed<'t>>,
+        align: u32,
+    },
     /// `getelementptr`
-    Element { of: Type<'t>, base: Value<'t>, indices: Vec<Typed<'t>>, inbounds: bool },
-    Select { condition: Typed<'t>, yes: Typed<'t>, no: Typed<'t> },
+    Element {
+        of: Type<'t>,
+        base: Value<'t>,
+        indices: Vec<Typed<'t>>,
+        inbounds: bool,
+    },
+    Select {
+        condition: Typed<'t>,
+        yes: Typed<'t>,
+        no: Typed<'t>,
+    },
     Phi(Type<'t>, Vec<(Value<'t>, &'t str)>),
     Call(Box<Call<'t>>),
     Return(Option<Typed<'t>>),
     Branch(&'t str),
     BranchIf(Value<'t>, &'t str, &'t str),
-    Switch { on: Typed<'t>, default: &'t str, cases: Vec<(Value<'t>, &'t str)> },
+    Switch {
+        on: Typed<'t>,
+        default: &'t str,
+        cases: Vec<(Value<'t>, &'t str)>,
+    },
     Unreachable,
-    Extract { from: Typed<'t>, path: Vec<u64> },
-    Insert { into: Typed<'t>, what: Typed<'t>, path: Vec<u64> },
-    ReadModifyWrite { how: &'t str, at: Value<'t>, with: Typed<'t>, order: Order },
+    Extract {
+        from: Typed<'t>,
+        path: Vec<u64>,
+    },
+    Insert {
+        into: Typed<'t>,
+        what: Typed<'t>,
+        path: Vec<u64>,
+    },
+    ReadModifyWrite {
+        how: &'t str,
+        at: Value<'t>,
+        with: Typed<'t>,
+        order: Order,
+    },
     CompareExchange {
         at: Value<'t>,
         expected: Typed<'t>,
@@ -153,7 +200,12 @@ pub enum Op<'t> {
     Fence(Order),
     Freeze(Typed<'t>),
     /// `#dbg_value` and `#dbg_declare`: the value, or the address, of a variable.
-    Debug { what: Typed<'t>, variable: u32, whole: bool, declares: bool },
+    Debug {
+        what: Typed<'t>,
+        variable: u32,
+        whole: bool,
+        declares: bool,
+    },
     /// An instruction that is not modelled, by its name.
     Other(&'t str),
 }

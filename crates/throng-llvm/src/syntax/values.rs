@@ -313,7 +313,9 @@ impl<'t> Parser<'t> {
 pub(super) fn is_type_word(word: &str) -> bool {
     matches!(word, "void" | "float" | "double" | "metadata" | "label" | "ptr")
         || OTHER_TYPES.contains(&word)
-        || word.strip_prefix('i').is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()))
+        || word
+            .strip_prefix('i')
+            .is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Returns what messages call a type.
