@@ -29,8 +29,7 @@ pub(crate) fn solve(program: &Program, index: &Index) -> Points {
         again = false;
         for (t, template) in program.templates.iter().enumerate() {
             for pc in 0..template.code.len() {
-                Values { program, index, points: &points }
-                    .requires(t, pc, &mut |h, p| required.push((h, p)));
+                Values { program, index, points: &points }.requires(t, pc, &mut |h, p| required.push((h, p)));
                 for (h, p) in required.drain(..) {
                     again |= add(&mut points, h, &p);
                 }

@@ -45,7 +45,12 @@ fn accessed(i: &Instr) -> Option<(&Expr, Option<i64>, bool)> {
 }
 
 /// Adds what an instruction accesses. Returns what is not known about it.
-pub fn collect(flow: &Flow<'_>, (t, pc): (usize, usize), state: &State, all: &mut Accesses) -> Option<String> {
+pub fn collect(
+    flow: &Flow<'_>,
+    (t, pc): (usize, usize),
+    state: &State,
+    all: &mut Accesses,
+) -> Option<String> {
     let template = &flow.program.templates[t];
     let (address, size, writes) = accessed(&template.code[pc])?;
     if template.access[pc] == Access::Internal {

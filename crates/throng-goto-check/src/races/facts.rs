@@ -80,11 +80,7 @@ impl Known {
     }
 
     fn join(self, other: Known) -> Option<Known> {
-        if self.covers(other) {
-            Some(self)
-        } else {
-            other.covers(self).then_some(other)
-        }
+        if self.covers(other) { Some(self) } else { other.covers(self).then_some(other) }
     }
 }
 

@@ -258,9 +258,7 @@ pub fn started(program: &Program, place: Place) -> Option<usize> {
 fn moved(pointers: &Pointers, by: &Expr, minus: bool) -> Pointers {
     match by {
         _ if pointers.is_empty() => Pointers::default(),
-        Expr::Const(c) if object_of(*c) == 0 => {
-            pointers.moved(if minus { c.wrapping_neg() } else { *c }, 0)
-        }
+        Expr::Const(c) if object_of(*c) == 0 => pointers.moved(if minus { c.wrapping_neg() } else { *c }, 0),
         _ => {
             let (start, multiple) = form(by);
             pointers.moved(if minus { start.wrapping_neg() } else { start }, multiple)

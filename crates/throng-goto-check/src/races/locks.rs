@@ -21,14 +21,16 @@ impl Changed {
         let code = &flow.code[t];
         match &code.t.code[pc] {
             Instr::Release(e) => {
-                let held = flow.address(t, e, state).is_some_and(|a| state.locks.iter().any(|l| l.address == a));
+                let held =
+                    flow.address(t, e, state).is_some_and(|a| state.locks.iter().any(|l| l.address == a));
                 if !held {
                     self.add(flow.values.of(t, e), 4);
                 }
             }
             Instr::Store(a, ..) => {
                 let sum = flow.address(t, a, state);
-                let gives = state.locks.iter().any(|l| Some(&l.address) == sum.as_ref() && code.gives(pc, l.alone));
+                let gives =
+                    state.locks.iter().any(|l| Some(&l.address) == sum.as_ref() && code.gives(pc, l.alone));
                 let unseen = flow.owner(t, a, state) == Some(Owned::Private) || flow.is_alone(t, state);
                 // What this thread holds itself is not to change either.
                 let own = state.locks.iter().any(|l| flow.may_be_at(t, &l.address, a));

@@ -58,7 +58,7 @@ impl Report<'_> {
                 several |= self.is_shared(a, b);
             }
         }
-        if racing.is_empty() && !several {
+        if racing.is_empty() && (!several || self.pairs.stays(site)) {
             return None;
         }
         let name = self.name(site, group);
@@ -132,7 +132,8 @@ impl Report<'_> {
     }
 
     fn why(&self, a: &Touched, b: &Touched) -> String {
-        let together = match self.pairs.flow.threads.of[a.template] == self.pairs.flow.threads.of[b.template] {
+        let together = match self.pairs.flow.threads.of[a.template] == self.pairs.flow.threads.of[b.template]
+        {
             true => "several threads may run it at the same time",
             false => "the threads may run at the same time",
         };

@@ -52,16 +52,18 @@ impl Pairs<'_> {
         (!self.together(site, a, b)).then_some(Apart::Order)
     }
 
-    fn is_owned(&self, site: Site, a: &Touched, b: &Touched) -> bool {
+    /// Returns whether each object of this name is known to one thread only.
+    pub fn stays(&self, site: Site) -> bool {
         let own = matches!(site, Site::Heap(_) | Site::Local(..) | Site::Private(_));
-        if own && !self.facts.escaped.contains(&site) {
+        own && !self.facts.escaped.contains(&site)
+    }
+
+    fn is_owned(&self, site: Site, a: &Touched, b: &Touched) -> bool {
+        if self.stays(site) {
             return true;
         }
-        match (a.owned, b.owned) {
-            (Some(Owned::Private), _) | (_, Some(Owned::Private)) => true,
-            (Some(Owned::Handed), Some(Owned::Handed)) => true,
-            _ => false,
-        }
+        let private = |t: &Touched| t.owned == Some(Owned::Private);
+        private(a) || private(b) || a.owned.is_some() && b.owned.is_some()
     }
 
     /// Returns a lock of the first access that the second one holds as well.

@@ -51,15 +51,14 @@ impl<'p> Code<'p> {
             Expr::Const(0) => return None,
             Expr::Bin(BinOp::Add, a, one, _) if **one == Expr::Const(1) && matches!(**a, Expr::Reg(_)) => {
                 let Expr::Reg(r) = **a else { return None };
-                let tested = |p: &usize| self.tests(*p, lock) == Some((r, -1)) && self.leads(*p, store, false);
+                let tested =
+                    |p: &usize| self.tests(*p, lock) == Some((r, -1)) && self.leads(*p, store, false);
                 return (!tests.is_empty() && tests.iter().all(tested)).then_some(false);
             }
             _ if registers == 0 => true,
             _ => return None,
         };
-        let tested = |p: &usize| {
-            matches!(self.tests(*p, lock), Some((_, 0))) && self.leads(*p, store, true)
-        };
+        let tested = |p: &usize| matches!(self.tests(*p, lock), Some((_, 0))) && self.leads(*p, store, true);
         (!tests.is_empty() && tests.iter().all(tested)).then_some(alone)
     }
 

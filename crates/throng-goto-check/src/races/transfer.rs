@@ -261,9 +261,9 @@ impl<'a> Flow<'a> {
     }
 
     fn publish_sites(&self, t: usize, sites: &BTreeSet<Site>, state: &mut State) {
-        state.owned.retain(|r, _| {
-            self.values.points.register(t, *r).sites().all(|site| !sites.contains(&site))
-        });
+        state
+            .owned
+            .retain(|r, _| self.values.points.register(t, *r).sites().all(|site| !sites.contains(&site)));
     }
 
     /// Returns whether a lock may be at one of some places.
@@ -479,7 +479,8 @@ fn forget_unless(r: Reg, new: Option<&Sum>, state: &mut State) {
     let locks = std::mem::take(&mut state.locks).into_iter();
     state.locks = locks.filter_map(|l| Some(Lock { address: replace(&l.address)?, ..l })).collect();
     let equal = std::mem::take(&mut state.equal).into_iter().filter(|(q, _)| *q != r);
-    state.equal = equal.filter_map(|(q, sum)| Some((q, replace(&sum)?))).filter(|(q, s)| s.factor(*q) == 0).collect();
+    state.equal =
+        equal.filter_map(|(q, sum)| Some((q, replace(&sum)?))).filter(|(q, s)| s.factor(*q) == 0).collect();
 }
 
 /// Returns the old value of a register over others, or over itself after the change.

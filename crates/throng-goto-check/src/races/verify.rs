@@ -53,7 +53,8 @@ fn points_hold(values: &Values<'_>) -> Result<(), String> {
         for pc in 0..template.code.len() {
             values.requires(t, pc, &mut |holder, required| {
                 if !values.holds(holder, &required) && wrong.is_none() {
-                    wrong = Some(format!("{}: an address goes where the facts have none", line(values, t, pc)));
+                    wrong =
+                        Some(format!("{}: an address goes where the facts have none", line(values, t, pc)));
                 }
             });
         }
@@ -161,7 +162,10 @@ impl Walk<'_> {
         if let Some(left) = self.flow.leaves(at, state)
             && !self.facts.exits[t].as_ref().is_some_and(|claimed| claimed.covers(&left))
         {
-            return Err(format!("{}: what is claimed where it returns does not follow", line(&self.flow.values, t, pc)));
+            return Err(format!(
+                "{}: what is claimed where it returns does not follow",
+                line(&self.flow.values, t, pc)
+            ));
         }
         if matches!(self.flow.code[t].t.code[pc], Instr::Spawn(..)) {
             let started = &mut self.seen.started;
@@ -213,7 +217,7 @@ impl Walk<'_> {
         let pointers = self.flow.values.points.register(t, r);
         let function = |site: &Site| matches!(site, Site::Function(_));
         !pointers.is_empty()
-            && compared.iter().all(|site| function(site))
+            && compared.iter().all(function)
             && pointers.sites().all(|site| compared.contains(&site))
     }
 }
