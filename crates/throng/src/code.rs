@@ -14,6 +14,7 @@ mod mutate;
 mod parts;
 mod property;
 mod question;
+mod races;
 #[cfg(feature = "c")]
 mod replay;
 mod text;
@@ -130,6 +131,7 @@ impl Code {
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
         let asked = question::translate(question, self.format(), self.source())?;
         let loaded = self.text.asking(&asked)?;
+        question::limits(question, &asked, &loaded)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);
         Ok((Posed::new(loaded, bound, self.files), warnings))
