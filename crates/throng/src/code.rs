@@ -14,6 +14,7 @@ mod mutate;
 mod parts;
 mod property;
 mod question;
+mod races;
 #[cfg(feature = "c")]
 mod replay;
 #[cfg(feature = "rust")]
@@ -113,6 +114,13 @@ impl Code {
                 let text = Text::C(throng_c::Text::edited(path, text, &options)?);
                 Ok(Code { text, files: 1, warnings: Vec::new() })
             }
+            #[cfg(feature = "llvm")]
+            Format::Llvm => {
+                let text = throng_llvm::Text::of(vec![text], None);
+                let ir = text::Ir { text, format, files: Vec::new(), compiler: None };
+                let text = Text::Ir(ir);
+                Ok(Code { text, files: 1, warnings: Vec::new() })
+            }
             _ => Err(unread(path, format)),
         }
     }
@@ -140,6 +148,7 @@ impl Code {
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
         let asked = question::translate(question, self.format(), self.source())?;
         let loaded = self.text.with_roles(&question.code).asking(&asked)?;
+        question::limits(question, &asked, &loaded)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);
         Ok((Posed::new(loaded, bound, self.files), warnings))

@@ -959,6 +959,23 @@
         ),
       )
     : null;
+  // ---- shared objects ----
+
+  function sharedObjects(races) {
+    const place = (line) => (line > 0 ? { onclick: () => (source.rows.reveal(line - 1), source.view.scrollIntoView()), class: "link" } : {});
+    const pair = (race) =>
+      el("li", {}, el("b", {}, race.state), ": ", race.why, el("ul", {}, race.accesses.map(([kind, text, line]) => el("li", place(line), el("b", {}, kind), " ", text))));
+    return card(
+      "Shared objects",
+      el("p", { class: "claim" }, races.summary),
+      races.possible.map((o) => el("details", { open: true }, el("summary", {}, o.name), el("ul", {}, o.races.map(pair)))),
+      races.open.length ? el("details", { open: true }, el("summary", {}, "Not known, so that nothing is proved"), el("ul", {}, races.open.map((what) => el("li", {}, what)))) : null,
+      races.without.length
+        ? el("details", {}, el("summary", {}, "Without a race: " + plural(races.without.length, "object")), el("ul", {}, races.without.map(([name, why]) => el("li", {}, el("b", {}, name), ": " + why))))
+        : null,
+    );
+  }
+
   app.append(
     el(
       "header",
@@ -972,6 +989,7 @@
       tabs,
     ),
     main,
+    ...(data.races ? [sharedObjects(data.races)] : []),
     el("footer", {}, "Throng " + data.version),
     help,
   );
