@@ -51,7 +51,8 @@ pub use throng_rust::{Options, Package, Target};
 macro_rules! __rust_check {
     ($($role:ident : $function:expr),+ $(,)?) => {{
         let place = (env!("CARGO_MANIFEST_DIR"), env!("CARGO_PKG_NAME"), module_path!());
-        $crate::rust::Check::new(place, |report| println!("{report}"))$(.$role(&$function))+
+        $crate::rust::Check::new(place, |report| println!("{report}"))
+            $(.$role(&$function))+
     }};
 }
 
