@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use throng_goto::program::Instr;
 
 use super::accesses::Touched;
-use super::facts::{Facts, Lock, Owned, State};
+use super::facts::{Facts, Kind, Lock, Owned, State};
 use super::locks::Words;
 use super::points::{Offsets, Place, Site};
 use super::transfer::Flow;
@@ -68,13 +68,13 @@ impl Pairs<'_> {
 
     /// Returns a lock of the first access that the second one holds as well.
     fn common(&self, a: &Touched, b: &Touched) -> Option<Lock> {
-        let right = |l: &&Lock| self.words.is_lock(self.flow, a.template, &l.address);
+        let right = |l: &&Lock| self.words.is_lock(self.flow, a.template, l);
         a.locks.iter().filter(right).find(|l| b.locks.iter().any(|m| self.is_same(a, l, b, m))).cloned()
     }
 
     /// Returns whether two locks are one, if the accesses are to the same bytes.
     fn is_same(&self, a: &Touched, l: &Lock, b: &Touched, m: &Lock) -> bool {
-        if !l.alone && !m.alone {
+        if l.kind == Kind::Reader && m.kind == Kind::Reader {
             return false;
         }
         let (x, y) = (&l.address, &m.address);
@@ -85,17 +85,18 @@ impl Pairs<'_> {
         let (Some(p), Some(q)) = (&a.address, &b.address) else { return false };
         // The lock is in the same object, or the same part of it, at a fixed distance.
         if let (Some(k), Some(n)) = (x.apart(p), y.apart(q)) {
-            return self.is_aligned(a, b) && a.at.start + k == b.at.start + n;
+            let distance = |t: &Touched, k: i64| t.at.start.checked_add(k);
+            return self.is_aligned(a, b) && distance(a, k).is_some() && distance(a, k) == distance(b, n);
         }
         // `m[i]` and `a[i]`
         let (Some(i), Some(j)) = (index(x), index(y)) else { return false };
         let (Some(f), Some(g)) = (index(p), index(q)) else { return false };
         let right = i.0 == f.0 && j.0 == g.0 && i.1 == j.1 && f.1 == g.1;
         let bases = x.base == y.base && p.base == q.base && fixed(x.base) && fixed(p.base);
-        let inside = |start: i64, size: i64| start >= 0 && start + size <= f.1;
+        let inside = |start: i64, size: i64| start <= f.1 - size;
         // The distance between the parts of the elements that are accessed.
         let (s, t) = (p.offset.rem_euclid(f.1), q.offset.rem_euclid(f.1));
-        let whole = p.offset - s == q.offset - t;
+        let whole = p.offset.checked_sub(s).is_some() && p.offset.checked_sub(s) == q.offset.checked_sub(t);
         right && bases && whole && x.offset == y.offset && inside(s, a.size) && inside(t, b.size)
     }
 
@@ -103,7 +104,7 @@ impl Pairs<'_> {
     /// not divided.
     fn is_aligned(&self, a: &Touched, b: &Touched) -> bool {
         let stride = a.at.stride;
-        let inside = |at: Offsets, size: i64| at.start + size <= stride;
+        let inside = |at: Offsets, size: i64| at.start <= stride - size;
         stride == b.at.stride && (stride == 0 || inside(a.at, a.size) && inside(b.at, b.size))
     }
 
