@@ -62,8 +62,8 @@ impl<'a, 't> Debug<'a, 't> {
         list.iter().filter_map(size).collect()
     }
 
-    /// Returns the size of the type of a function's result, and how a variant of it is in memory.
-    pub fn result_variant(&self, function: Option<u32>, name: &str) -> Option<(u64, Variant)> {
+    /// Returns how a variant of the type of a function's result is in memory.
+    pub fn result_variant(&self, function: Option<u32>, name: &str) -> Option<Variant> {
         let f = self.node(function)?;
         let types = self.field(self.field(f, "type")?, "types")?;
         let Some((_, Meta::Number(n))) = types.fields.first() else { return None };
@@ -81,6 +81,6 @@ impl<'a, 't> Debug<'a, 't> {
         let contents = first.and_then(|m| self.field(m, "baseType"));
         let at = first.map_or(0, |m| Self::bytes(m, "offset"));
         let size = contents.map_or(0, |ty| Self::bytes(ty, "size"));
-        Some((Self::bytes(result, "size"), Variant { tag, at, size }))
+        Some(Variant { tag, at, size })
     }
 }

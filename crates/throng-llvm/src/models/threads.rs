@@ -330,32 +330,31 @@ fn joins<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     w.lower.program.numbered = true;
     let number = Expr::bin(BinOp::Sub, Expr::Reg(number), Expr::Const(1), PTR);
     w.emit(Instr::Join(number, ended));
-    let to = match result.is_empty() {
-        true => w.argument(site, 0)?,
-        false => {
-            let k = w.local("result", size as u32, 8, true);
-            w.emit(Instr::Begins(Expr::Local(k), size as u32));
-            Expr::Local(k)
+    let from = moved(&Expr::Reg(record), RESULT);
+    if !result.is_empty() {
+        let mut parts = Vec::new();
+        for (offset, leaf) in result {
+            parts.push(match tag {
+                Some((at, _, value)) if at == offset => Operand::Is(Expr::Const(value)),
+                _ if (at..at + payload).contains(&offset) => {
+                    let r = w.register(leaf.stored(), None);
+                    w.emit(Instr::Load(r, moved(&from, (offset - at) as i64), leaf.stored()));
+                    Operand::Is(Expr::Reg(r))
+                }
+                _ => Operand::Undefined,
+            });
         }
-    };
+        w.set(site.result, parts);
+        return Ok(());
+    }
+    let to = w.argument(site, 0)?;
     let to = w.keep(PTR, to);
     if payload > 0 {
-        let from = moved(&Expr::Reg(record), RESULT);
         w.copy_known(&moved(&to, at as i64), &from, payload, 1);
     }
     if let Some((at, bytes, value)) = tag {
         let int = Int::new(bytes as u8, false);
         w.emit(Instr::Store(moved(&to, at as i64), Expr::Const(value), int));
-    }
-    if !result.is_empty() {
-        let mut parts = Vec::new();
-        for (at, leaf) in result {
-            let r = w.register(leaf.stored(), None);
-            w.template.copies.push(w.template.code.len());
-            w.emit(Instr::Load(r, moved(&to, at as i64), leaf.stored()));
-            parts.push(Operand::Is(Expr::Reg(r)));
-        }
-        w.set(site.result, parts);
     }
     Ok(())
 }
