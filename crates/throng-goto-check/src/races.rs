@@ -32,3 +32,11 @@ mod verify;
 pub use self::facts::Facts;
 pub use self::findings::Findings;
 pub use self::verify::{check, escaping};
+
+use throng_check::Checked;
+use throng_goto::Program;
+
+/// Checks facts like [`check`], and returns besides what they show that they were checked.
+pub fn check_facts(program: &Program, facts: &Facts) -> Result<(Findings, Checked), String> {
+    Ok((check(program, facts)?, Checked::of_source()))
+}

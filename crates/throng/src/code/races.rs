@@ -10,6 +10,7 @@ use std::sync::Arc;
 use throng_check::Checked;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::program::{Point, Program, Violation};
+use throng_goto_check::races::check_facts;
 use throng_goto_check::races::findings::{self as checked, Pair, Shared, Status, Touch};
 use throng_model::limits::Limits;
 use throng_model::plural;
@@ -21,6 +22,7 @@ use self::directed::{Directed, Goal, shown};
 use self::distance::Graph;
 use super::check::unsure_run;
 use super::{Posed, locksets};
+use crate::error::Error;
 use crate::findings::{CallSite, Findings, ObjectStatus, PossibleRace, SharedAccess, SharedObject};
 use crate::job::Job;
 use crate::outcome::Outcome;
@@ -37,13 +39,14 @@ pub(super) struct Analysed {
 }
 
 /// Analyses a program with its calls, if races are all that is asked.
-pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Option<Analysed> {
+pub(super) fn analyse(posed: &Posed) -> Result<Option<Analysed>, Error> {
     let query = &posed.loaded.query;
     let asked = query.program.asked == [Violation::Race] && !query.question.deadlock;
-    let whole = query.whole.clone().filter(|_| asked)?;
-    let (found, checked) = found(&whole, limits)?;
+    let Some(whole) = query.whole.clone().filter(|_| asked) else { return Ok(None) };
+    let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
+    let (found, checked) = found(&whole).map_err(flawed)?;
     let found = narrowed(&whole, found);
-    Some(Analysed { whole, found, checked: Some(checked) })
+    Ok(Some(Analysed { whole, found, checked: Some(checked) }))
 }
 
 impl Analysed {
@@ -228,8 +231,8 @@ fn identity(pair: &Pair) -> String {
 }
 
 /// Returns what the static analysis finds, once its checker has accepted its facts.
-fn found(_whole: &Program, _limits: &Limits) -> Option<(checked::Findings, Checked)> {
-    None
+fn found(whole: &Program) -> Result<(checked::Findings, Checked), String> {
+    check_facts(whole, &throng_static::analyse(whole))
 }
 
 /// Returns the pairs and reasons that a question is about: those with an access that it names, or
