@@ -17,6 +17,7 @@
 //! it has created: what follows a violation of that is not known.
 
 mod accesses;
+mod asked;
 pub mod facts;
 pub mod findings;
 pub mod inclusion;
@@ -29,6 +30,7 @@ pub mod threads;
 pub mod transfer;
 mod verify;
 
+pub use self::asked::narrowed;
 pub use self::facts::Facts;
 pub use self::findings::Findings;
 pub use self::verify::{check, escaping};
