@@ -7,6 +7,9 @@
 
 use std::ops::Range;
 
+/// The name of all places in questions about stuck threads.
+pub const ANYWHERE: &str = "any";
+
 /// A property of an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Property {
@@ -91,6 +94,11 @@ impl Property {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether threads that are stuck are asked for wherever they are.
+    pub fn is_stuck_anywhere(&self) -> bool {
+        matches!(self, Property::Stuck(of) if of.text.trim() == ANYWHERE)
     }
 
     /// Returns its name for people.

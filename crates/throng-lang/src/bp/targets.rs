@@ -11,6 +11,7 @@ use crate::property::{self, Pattern, Property, Together};
 use crate::similar::did_you_mean;
 use crate::source::{Diagnostic, Span};
 use throng_model::problem::Target;
+use throng_model::property::ANYWHERE;
 use throng_model::{Bag, Config, Describe, Local};
 
 /// Maximum number of configurations of one target.
@@ -209,6 +210,7 @@ impl Jit {
         for place in &pattern.places {
             points.extend(match (self.labelled(&place.text), place.line()) {
                 _ if place.text == "wait" => self.waits().to_vec(),
+                _ if place.text == ANYWHERE => (0..self.program.points.len() as u32).collect(),
                 (Ok(points), _) => points,
                 (Err(_), Some(line)) if self.places().iter().any(|p| p.line == line) => {
                     let all = 0..self.program.points.len() as u32;
