@@ -873,6 +873,9 @@ pub struct Program {
     pub memory_errors: bool,
     /// The labels and functions of [`Violation::Exclusion`].
     pub exclusive: Vec<String>,
+    /// Places at which no thread may be stuck: labels, functions, lines, `A|B` for several, or `any`;
+    /// empty if that is not asked.
+    pub stuck: Vec<String>,
     /// Where threads start.
     pub start: Start,
     /// Whether the first thread only starts others, any number of them.

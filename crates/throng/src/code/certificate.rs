@@ -133,7 +133,8 @@ fn candidates(posed: &Posed) -> (Vec<Question>, Vec<String>) {
     let (plain, others) = questions(posed);
     let names = |q: &Question| -> Vec<String> {
         let deadlock = q.deadlock.then(|| "deadlock".to_string());
-        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).collect()
+        let stuck = q.stuck.iter().map(|place| format!("stuck {place}"));
+        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).chain(stuck).collect()
     };
     let asked = plain.iter().chain(&others).flat_map(names).collect();
     let mut candidates = vec![whole.clone()];

@@ -98,6 +98,11 @@ pub(super) fn decide(
         }
         None => {}
     }
+    let stuck = deadlock::ask_stuck(posed);
+    if stuck && auto {
+        // Of whole configurations the provers of source code know nothing.
+        engine = Engine::Explicit.build(&job.settings);
+    }
     let locksets = auto.then(|| locksets::prove(posed)).flatten();
     if let Some(compared) = locksets {
         engine = Box::new(locksets::Proved(compared));
@@ -107,7 +112,7 @@ pub(super) fn decide(
     let remarks = abstraction.remarks(&outcome).unwrap_or_else(|| posed.model.remarks());
     outcome.assumptions = assumptions(posed, &remarks, &outcome);
     let ordered = deadlock::is_ordered(&outcome);
-    if locksets.is_some() || ordered {
+    if locksets.is_some() || ordered || stuck && outcome.is_safe() {
         outcome.assumptions.push(Assumption::MemorySafe);
     }
     memory::name(posed, &mut outcome);
