@@ -396,9 +396,9 @@ impl Waits for Concrete {
         false
     }
 
-    fn is_asked(&self, l: Local) -> bool {
+    fn is_asked(&self, l: Local) -> Option<bool> {
         let thread = self.thread(l).filter(|thread| !thread.stopped);
-        thread.is_some_and(|thread| self.places().is_asked(thread.point()))
+        Some(thread.is_some_and(|thread| self.places().is_asked(thread.point())))
     }
 }
 

@@ -132,9 +132,10 @@ impl<'m> Stuck<'m> {
 
     /// Returns whether a thread at `l` is in one of the states of the target.
     fn is_there(&self, l: Local) -> bool {
-        if self.anywhere || self.target.configs.is_empty() {
-            let asked = self.model.waits().is_none_or(|waits| waits.is_asked(l));
-            return asked && !self.model.has_ended(l);
+        match self.model.waits().and_then(|waits| waits.is_asked(l)) {
+            Some(asked) => return asked,
+            None if self.anywhere => return !self.model.has_ended(l),
+            None => {}
         }
         let mut asked = self.target.configs.iter().map(|c| c.threads.entries());
         asked.any(|threads| matches!(threads, &[(there, 1)] if self.model.meets_local(l, there)))

@@ -29,9 +29,9 @@ pub trait Waits {
     /// Returns whether in `s` only the thread inside an atomic section can move.
     fn is_alone(&self, s: Shared) -> bool;
 
-    /// Returns whether stuck threads are asked for where a thread is, if the target does not list
-    /// the places.
-    fn is_asked(&self, l: Local) -> bool;
+    /// Returns whether stuck threads are asked for where a thread is; `None` if that is for the
+    /// target to say, which lists the states.
+    fn is_asked(&self, l: Local) -> Option<bool>;
 }
 
 /// Returns whether a thread may be in a waiting loop.
