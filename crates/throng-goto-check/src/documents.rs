@@ -162,7 +162,10 @@ fn certify_order(query: &Query, document: OrderDocument) -> Result<Shown, Fault>
     if document.head.program != identity(query) {
         return invalid(OTHER);
     }
-    if !query.question.deadlock || !query.question.stuck.is_empty() || !query.program.asked.is_empty() {
+    if !query.question.deadlock
+        || !(query.question.stuck.is_empty() && query.question.starvation.is_empty())
+        || !query.program.asked.is_empty()
+    {
         return invalid(NOT_ASKED);
     }
     let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };

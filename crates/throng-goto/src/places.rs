@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use throng_model::property::ANYWHERE;
 
-use crate::program::{Instr, Origin, Point, Program};
+use throng_model::components::natural_loop;
+
+use crate::program::{Instr, Origin, Point, Program, next};
 use crate::waiting::waiting_loops;
 
 /// Where threads may wait.
@@ -29,7 +31,15 @@ impl Places {
         for (template, t) in program.templates.iter().enumerate() {
             let points = (0..t.code.len()).map(|pc| Point { template: template as u32, pc: pc as u32 });
             let may_wait = |at: &Point| loops.contains(at) || may_block(program.instruction_at(*at));
-            asked.extend(points.filter(|at| may_wait(at) && is_asked(program, *at)));
+            let at_one = |list: &[String], at| {
+                list.iter().flat_map(|text| text.split('|')).any(|place| is_at(program, at, place.trim()))
+            };
+            asked.extend(points.filter(|&at| {
+                may_wait(&at) && at_one(&program.stuck, at) || at_one(&program.starvation, at)
+            }));
+        }
+        if !program.starvation.is_empty() {
+            asked.extend(inside(program, &asked));
         }
         Places { loops, asked }
     }
@@ -43,25 +53,40 @@ impl Places {
     }
 }
 
+/// Returns the instructions of the loops that begin at some.
+fn inside(program: &Program, at: &HashSet<Point>) -> Vec<Point> {
+    let mut found = Vec::new();
+    for (template, t) in program.templates.iter().enumerate() {
+        let edges: Vec<Vec<usize>> = (0..t.code.len()).map(|pc| next(&t.code, pc)).collect();
+        let point = |pc: usize| Point { template: template as u32, pc: pc as u32 };
+        for header in (0..t.code.len()).filter(|&pc| at.contains(&point(pc))) {
+            found.extend(natural_loop(&edges, &[0], header).into_iter().map(point));
+        }
+    }
+    found
+}
+
 /// Returns whether a thread may be held up between two steps before an instruction.
 fn may_block(i: &Instr) -> bool {
     matches!(i, Instr::AtomicBegin | Instr::Assume(_) | Instr::Join(..) | Instr::Load(..) | Instr::Store(..))
 }
 
-fn is_asked(program: &Program, at: Point) -> bool {
-    program.stuck.iter().flat_map(|text| text.split('|')).any(|place| is_at(program, at, place.trim()))
-}
-
-/// Returns whether an instruction is at a place: a label, or the line of one; a function that runs
-/// or calls it; a line.
+/// Returns whether an instruction is at a place: a function that runs or calls it; a line, or that of
+/// a label, there or on the way of the calls to it.
 fn is_at(program: &Program, at: Point, place: &str) -> bool {
     let origin = program.origin_at(at);
     let line = place.strip_prefix("line").unwrap_or(place).trim().parse::<u32>().ok();
+    let path: Vec<&str> = origin.function.split(" > ").collect();
+    let lines: Vec<u32> = origin.calls.iter().copied().chain([origin.line]).collect();
     let labelled = |o: &Origin| {
-        o.labels.iter().any(|l| l == place) && (o.line, &o.function) == (origin.line, &origin.function)
+        let depth = o.calls.len();
+        o.labels.iter().any(|l| l == place)
+            && lines.get(depth) == Some(&o.line)
+            && lines.starts_with(&o.calls)
+            && origin.function.starts_with(&o.function)
     };
     place == ANYWHERE
-        || line.is_some_and(|line| line == origin.line)
-        || origin.function.split(" > ").any(|name| name == place)
+        || line.is_some_and(|line| lines.contains(&line))
+        || path.contains(&place)
         || program.origins.iter().any(labelled)
 }

@@ -31,6 +31,8 @@ pub struct Question {
     pub deadlock: bool,
     /// Places at which no thread may be stuck: labels, functions, lines; or `any`.
     pub stuck: Vec<String>,
+    /// Places that every thread leaves under a fair scheduler: labels, functions, lines.
+    pub starvation: Vec<String>,
     /// Functions that any number of threads call, instead of one thread in `main`.
     pub entries: Vec<String>,
     /// A wait for a condition variable ends with a signal only.
@@ -84,6 +86,7 @@ impl Question {
             memory_safety: false,
             deadlock: false,
             stuck: Vec::new(),
+            starvation: Vec::new(),
             ..self.clone()
         };
         let mut found = Vec::new();
@@ -113,12 +116,15 @@ impl Question {
         for place in &self.stuck {
             found.push(Question { stuck: vec![place.clone()], ..nothing.clone() });
         }
+        for place in &self.starvation {
+            found.push(Question { starvation: vec![place.clone()], ..nothing.clone() });
+        }
         found
     }
 
     /// Returns whether the question is about threads that wait for ever.
     pub fn asks_who_waits(&self) -> bool {
-        self.deadlock || !self.stuck.is_empty()
+        self.deadlock || !(self.stuck.is_empty() && self.starvation.is_empty())
     }
 
     /// Returns whether waits for condition variables are modelled with their signals: a thread that

@@ -44,6 +44,7 @@ pub mod random;
 pub mod reduction;
 pub mod semantics;
 pub mod singles;
+pub mod starvation;
 mod states;
 pub mod stuck;
 pub mod table;

@@ -171,7 +171,12 @@ impl<'m> Stuck<'m> {
         let mut steps = Vec::new();
         model.post_shared(s, &mut steps)?;
         for &(l, _) in others.threads.entries() {
+            let before = steps.len();
             model.post(s, l, &mut steps)?;
+            // A run in which an assumption has stopped some thread is not one of the program.
+            if steps.len() == before && !model.has_ended(l) && !is_waiting(model, s, l)? {
+                return Ok(After::Moves);
+            }
         }
         let room = self.bound.map(|n| n.saturating_sub(1));
         for step in steps {
@@ -256,7 +261,7 @@ impl<'m> Stuck<'m> {
     }
 }
 
-fn whole((others, thread): &Followed) -> Config {
+pub(crate) fn whole((others, thread): &Followed) -> Config {
     let mut all = others.clone();
     all.threads.insert(*thread, 1);
     all

@@ -63,7 +63,13 @@ impl Lower<'_> {
                     .map(|n| format!("there is no label and no function `{n}` in code that runs")),
             )
             .collect();
-        let lost = self.question.stuck.iter().flat_map(|text| text.split('|')).filter(|n| !self.is_place(n));
+        let lost = self
+            .question
+            .stuck
+            .iter()
+            .chain(&self.question.starvation)
+            .flat_map(|text| text.split('|'))
+            .filter(|n| !self.is_place(n));
         let lost =
             lost.map(|n| format!("there is no label, function or line `{}` in code that runs", n.trim()));
         for message in missing.into_iter().chain(lost.collect::<Vec<_>>()) {

@@ -26,6 +26,7 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     memory_model: "--memory-model",
     deadlock: "--deadlock",
     stuck: "--stuck",
+    starvation: "--starvation",
     invariant: "--invariant",
     from: "--from",
     init_free: "--init-free",

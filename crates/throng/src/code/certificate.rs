@@ -134,7 +134,9 @@ fn candidates(posed: &Posed) -> (Vec<Question>, Vec<String>) {
     let names = |q: &Question| -> Vec<String> {
         let deadlock = q.deadlock.then(|| "deadlock".to_string());
         let stuck = q.stuck.iter().map(|place| format!("stuck {place}"));
-        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).chain(stuck).collect()
+        let starvation = q.starvation.iter().map(|place| format!("starvation {place}"));
+        let waits = stuck.chain(starvation);
+        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).chain(waits).collect()
     };
     let asked = plain.iter().chain(&others).flat_map(names).collect();
     let mut candidates = vec![whole.clone()];

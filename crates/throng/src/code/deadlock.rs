@@ -10,7 +10,7 @@ use throng_engine::hunt::breadth_first::{Found, search};
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Concrete;
 use throng_goto_check::lock_order::{Order, check_order, order};
-use throng_lang::property::stuck;
+use throng_lang::property::{starvation, stuck};
 use throng_model::Config;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
@@ -24,7 +24,10 @@ pub(super) const NAME: &str = "lock-order";
 /// was checked.
 pub(super) fn ordered(posed: &Posed) -> Option<(Order, Checked)> {
     let question = &posed.loaded.query.question;
-    let asked = question.deadlock && question.stuck.is_empty() && posed.program().asked.is_empty();
+    let asked = question.deadlock
+        && question.stuck.is_empty()
+        && question.starvation.is_empty()
+        && posed.program().asked.is_empty();
     if !asked || !posed.program().is_flat() {
         return None;
     }
@@ -71,11 +74,14 @@ pub(super) fn ask(problem: &mut Problem) {
     problem.targets.push(target(Vec::new()));
 }
 
-/// Adds the questions about stuck threads to a problem. Returns whether there are some.
+/// Adds the questions about stuck threads and starvation to a problem. Returns whether there are some.
 pub(super) fn ask_stuck(posed: &mut Posed) -> bool {
-    let asked = posed.loaded.query.question.stuck.iter().filter_map(|text| stuck(text).ok());
+    let question = &posed.loaded.query.question;
+    let stuck = question.stuck.iter().filter_map(|text| stuck(text).ok());
+    let starvation = question.starvation.iter().filter_map(|text| starvation(text).ok());
+    let asked: Vec<Property> = stuck.chain(starvation).collect();
     let before = posed.problem.targets.len();
-    posed.problem.targets.extend(asked.map(|property| Target::of(property, Vec::new())));
+    posed.problem.targets.extend(asked.into_iter().map(|property| Target::of(property, Vec::new())));
     posed.problem.targets.len() > before
 }
 

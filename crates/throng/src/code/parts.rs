@@ -122,6 +122,7 @@ pub(super) fn together(question: &Question) -> Question {
     (plain.race, plain.overflow, plain.locks) = (false, false, false);
     (plain.memory_safety, plain.deadlock, plain.only) = (false, false, true);
     plain.stuck.clear();
+    plain.starvation.clear();
     plain
 }
 

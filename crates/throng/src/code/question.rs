@@ -30,6 +30,7 @@ pub(super) fn translate(
     asked.exclusive.clone_from(&question.mutex);
     asked.deadlock = question.deadlock;
     asked.stuck.clone_from(&question.stuck);
+    asked.starvation.clone_from(&question.starvation);
     asked.race = code.data_race;
     asked.overflow = code.overflow;
     asked.locks = code.locks;
@@ -127,6 +128,7 @@ fn asks_beside_a_file(question: &Question) -> bool {
     let code = &question.code;
     question.deadlock
         || !question.stuck.is_empty()
+        || !question.starvation.is_empty()
         || code.data_race
         || code.overflow
         || code.locks

@@ -107,7 +107,7 @@ fn loops(program: &Program, live: &[Vec<bool>], within: &[u32], found: &mut Vec<
 }
 
 /// Returns where control may go from a point.
-fn next(program: &Program, point: u32) -> impl Iterator<Item = u32> + '_ {
+pub(in crate::bp) fn next(program: &Program, point: u32) -> impl Iterator<Item = u32> + '_ {
     let point = &program.points[point as usize];
     let edges = point.edges.iter().filter_map(|&e| program.edges[e as usize].to);
     edges.chain(point.woken)
