@@ -4,10 +4,8 @@ use std::collections::HashSet;
 
 use throng_model::property::ANYWHERE;
 
-use throng_model::components::natural_loop;
-
-use crate::program::{Instr, Origin, Point, Program, next};
-use crate::waiting::waiting_loops;
+use crate::program::{Instr, Origin, Point, Program};
+use crate::waiting::{WaitingLoop, waiting_loops};
 
 /// Where threads may wait.
 pub(crate) struct Places {
@@ -21,12 +19,8 @@ impl Places {
     pub(crate) fn new(program: &Program) -> Places {
         // A loop that looks at nothing waits for nothing: it is how some programs stop.
         let all = waiting_loops(program).into_iter().filter(|l| !l.reads.is_empty());
-        let loops: HashSet<Point> = all
-            .flat_map(|l| {
-                let point = move |pc: usize| Point { template: l.template as u32, pc: pc as u32 };
-                l.points.into_iter().map(point)
-            })
-            .collect();
+        let all: Vec<Vec<Point>> = all.map(points).collect();
+        let loops: HashSet<Point> = all.iter().flatten().copied().collect();
         let mut asked = HashSet::new();
         for (template, t) in program.templates.iter().enumerate() {
             let points = (0..t.code.len()).map(|pc| Point { template: template as u32, pc: pc as u32 });
@@ -38,8 +32,11 @@ impl Places {
                 may_wait(&at) && at_one(&program.stuck, at) || at_one(&program.starvation, at)
             }));
         }
-        if !program.starvation.is_empty() {
-            asked.extend(inside(program, &asked));
+        // A thread that comes to a place waits there in all of a loop.
+        for points in &all {
+            if points.iter().any(|at| asked.contains(at)) {
+                asked.extend(points);
+            }
         }
         Places { loops, asked }
     }
@@ -53,17 +50,9 @@ impl Places {
     }
 }
 
-/// Returns the instructions of the loops that begin at some.
-fn inside(program: &Program, at: &HashSet<Point>) -> Vec<Point> {
-    let mut found = Vec::new();
-    for (template, t) in program.templates.iter().enumerate() {
-        let edges: Vec<Vec<usize>> = (0..t.code.len()).map(|pc| next(&t.code, pc)).collect();
-        let point = |pc: usize| Point { template: template as u32, pc: pc as u32 };
-        for header in (0..t.code.len()).filter(|&pc| at.contains(&point(pc))) {
-            found.extend(natural_loop(&edges, &[0], header).into_iter().map(point));
-        }
-    }
-    found
+fn points(l: WaitingLoop) -> Vec<Point> {
+    let template = l.template as u32;
+    l.points.into_iter().map(|pc| Point { template, pc: pc as u32 }).collect()
 }
 
 /// Returns whether a thread may be held up between two steps before an instruction.

@@ -221,7 +221,9 @@ impl Jit {
         let children = program.edges.iter().filter_map(|e| e.child);
         let entries: Vec<usize> = children.chain([program.entry]).map(|p| p as usize).collect();
         let mut points: BTreeSet<u32> = found.iter().map(|c| c.point).collect();
-        for header in points.clone() {
+        // A jump back to a statement without a branch is not a part of it.
+        let branches = |p: &u32| program.points[*p as usize].edges.len() > 1;
+        for header in points.clone().into_iter().filter(branches) {
             let inside = natural_loop(&edges, &entries, header as usize);
             points.extend(inside.into_iter().map(|p| p as u32));
         }
