@@ -365,6 +365,8 @@ pub fn lower(
     l.program.asked = question.violations();
     l.program.stuck.clone_from(&question.stuck);
     l.program.starvation.clone_from(&question.starvation);
+    l.program.about.clone_from(&question.about);
+    l.program.user.clone_from(&prepared.user.name);
     l.program.memory_errors = question.reports_memory_errors();
     if question.ilp32 {
         l.assume("pointers take 8 bytes, though `long` takes 4");

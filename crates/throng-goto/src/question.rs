@@ -2,7 +2,7 @@
 
 use throng_model::property::{Part, Property, Together};
 
-use crate::program::Violation;
+use crate::program::{About, Violation};
 
 /// What is asked, and how threads start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -21,6 +21,8 @@ pub struct Question {
     pub exclusive: Vec<String>,
     /// No data race.
     pub race: bool,
+    /// What the question about races is limited to; empty: nothing.
+    pub about: Vec<About>,
     /// No signed overflow, no division by zero, no shift that is too far.
     pub overflow: bool,
     /// No misuse of locks.
@@ -127,6 +129,11 @@ impl Question {
         self.deadlock || !(self.stuck.is_empty() && self.starvation.is_empty())
     }
 
+    /// Returns whether, of threads that wait for ever, only deadlocks are asked about.
+    pub fn asks_about_deadlocks_only(&self) -> bool {
+        self.deadlock && self.stuck.is_empty() && self.starvation.is_empty()
+    }
+
     /// Returns whether waits for condition variables are modelled with their signals: a thread that
     /// waits for a signal that never comes is part of a deadlock.
     pub fn exact_waits(&self) -> bool {
@@ -156,7 +163,10 @@ impl Question {
                 let place = self.exclusive.get(n as usize).map_or("", String::as_str);
                 format!("mutex {place}")
             }
-            Violation::Race => "race".into(),
+            Violation::Race => {
+                let about = self.about.iter().map(|about| format!(" {about}"));
+                std::iter::once("race".into()).chain(about).collect()
+            }
             Violation::Overflow => "overflow".into(),
             Violation::Locks => "locks".into(),
             Violation::Memory => Property::MemorySafety.name(),

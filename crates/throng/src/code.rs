@@ -14,6 +14,7 @@ mod mutate;
 mod parts;
 mod property;
 mod question;
+mod races;
 #[cfg(feature = "c")]
 mod replay;
 mod text;
@@ -65,6 +66,11 @@ impl Code {
         match format {
             #[cfg(feature = "c")]
             Format::C => Code::open_c(path, &Compiling::default(), limits),
+            #[cfg(feature = "llvm")]
+            Format::Llvm => {
+                let text = Text::Llvm(throng_llvm::Text::open(path)?);
+                Ok(Code { text, files: 1, warnings: Vec::new() })
+            }
             _ => Err(unread(path, format)),
         }
     }
@@ -103,6 +109,11 @@ impl Code {
                 let text = Text::C(throng_c::Text::edited(path, text, &options)?);
                 Ok(Code { text, files: 1, warnings: Vec::new() })
             }
+            #[cfg(feature = "llvm")]
+            Format::Llvm => {
+                let text = Text::Llvm(throng_llvm::Text::of(vec![text], None));
+                Ok(Code { text, files: 1, warnings: Vec::new() })
+            }
             _ => Err(unread(path, format)),
         }
     }
@@ -130,6 +141,7 @@ impl Code {
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
         let asked = question::translate(question, self.format(), self.source())?;
         let loaded = self.text.asking(&asked)?;
+        question::limits(question, &asked, &loaded)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);
         Ok((Posed::new(loaded, bound, self.files), warnings))

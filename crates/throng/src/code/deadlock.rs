@@ -24,10 +24,7 @@ pub(super) const NAME: &str = "lock-order";
 /// was checked.
 pub(super) fn ordered(posed: &Posed) -> Option<(Order, Checked)> {
     let question = &posed.loaded.query.question;
-    let asked = question.deadlock
-        && question.stuck.is_empty()
-        && question.starvation.is_empty()
-        && posed.program().asked.is_empty();
+    let asked = question.asks_about_deadlocks_only() && posed.program().asked.is_empty();
     if !asked || !posed.program().is_flat() {
         return None;
     }
