@@ -317,8 +317,7 @@ fn joins<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     let id = w.lower.function_written(&site.name).ok_or_else(unknown)?;
     let debug = w.lower.debug(id.module);
     let described = w.lower.linked.function(id).described;
-    let (size, Variant { tag, at, size: payload }) =
-        debug.result_variant(described, "Ok").ok_or_else(unknown)?;
+    let Variant { tag, at, size: payload } = debug.result_variant(described, "Ok").ok_or_else(unknown)?;
     let places = w.debug().places("JoinInner", &[&["native"], &["packet"]]);
     let Some(&[native, packet]) = places.as_deref() else { return Err(unknown()) };
     let result = w.leaves(&site.call.result)?;
