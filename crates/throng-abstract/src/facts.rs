@@ -34,9 +34,14 @@ mod tickets;
 const MOST_EDGES: usize = 400;
 
 /// Finds facts that rule violations out; only those that are needed for that are kept. Facts about
-/// two threads are looked for where others do not suffice.
-pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
-    let facts = find_with(program, graph, Vec::new(), limits)?;
+/// two threads are looked for where others do not suffice. Some comparisons may be offered.
+pub fn find(
+    program: &Program,
+    graph: &Graph,
+    offered: &[Predicate],
+    limits: &Limits,
+) -> Result<Facts, Unknown> {
+    let facts = find_with(program, graph, offered, Vec::new(), limits)?;
     if facts.rule_all_out(graph) || graph.edges.len() > MOST_EDGES {
         return Ok(facts);
     }
@@ -44,7 +49,7 @@ pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, 
     if apart.is_empty() {
         return Ok(facts);
     }
-    match find_with(program, graph, apart, limits) {
+    match find_with(program, graph, offered, apart, limits) {
         Ok(more) if more.impossible.len() > facts.impossible.len() => Ok(more),
         Ok(_) | Err(_) => Ok(facts),
     }
@@ -54,6 +59,7 @@ pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, 
 fn find_with(
     program: &Program,
     graph: &Graph,
+    offered: &[Predicate],
     mut apart: Vec<Differs>,
     limits: &Limits,
 ) -> Result<Facts, Unknown> {
@@ -63,6 +69,7 @@ fn find_with(
         return Ok(Facts::none(graph));
     }
     let mut predicates = guesses(program, graph);
+    predicates.extend(offered.iter().cloned());
     let at = survivors(program, graph, &predicates, &mut apart, limits)?;
     let mut held = Held { at, apart: Apart::of(graph, &apart, &mut predicates) };
     let regions = Regions::of(program, graph, limits)?;

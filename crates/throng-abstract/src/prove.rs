@@ -26,6 +26,7 @@ use crate::decide::decide;
 use crate::facts::find;
 use crate::predicates::Predicates;
 use crate::refine::{Move, Reason, Simulated, beginnings, discover, late_reason, simulate};
+use crate::tallies::tallied;
 use crate::transitions::{Seen, Values, facts_against};
 
 /// What happened in one round, for people.
@@ -84,11 +85,19 @@ pub fn attempt(
     for graphs in &mut graphs {
         let mut known = Vec::new();
         for graph in std::mem::take(graphs) {
-            let facts = quick_facts(program, &graph, limits)?;
+            let facts = quick_facts(program, &graph, &[], limits)?;
             if facts.rule_all_out(&graph)
                 && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
             {
                 return Ok((graph, Ended::Proved(proof)));
+            }
+            if let Some((graph, sums)) = tallied(program, &graph, limits)? {
+                let facts = quick_facts(program, &graph, &sums, limits)?;
+                if facts.rule_all_out(&graph)
+                    && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
+                {
+                    return Ok((graph, Ended::Proved(proof)));
+                }
             }
             // Counting is of no use to the abstraction.
             if !graph.counts {
@@ -135,9 +144,14 @@ fn graphs(program: &Program, trusting: bool) -> (Vec<Graph>, Option<String>) {
 }
 
 /// Finds facts, of which most are found soon or not at all.
-fn quick_facts(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
+fn quick_facts(
+    program: &Program,
+    graph: &Graph,
+    offered: &[Predicate],
+    limits: &Limits,
+) -> Result<Facts, Unknown> {
     let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 4).min(LONGEST_FACTS));
-    match find(program, graph, &limits.part().timeout(most)) {
+    match find(program, graph, offered, &limits.part().timeout(most)) {
         Ok(facts) => Ok(facts),
         Err(_) => {
             limits.check()?;
