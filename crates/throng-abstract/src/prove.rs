@@ -91,13 +91,8 @@ pub fn attempt(
             {
                 return Ok((graph, Ended::Proved(proof)));
             }
-            if let Some((graph, sums)) = tallied(program, &graph, limits)? {
-                let facts = quick_facts(program, &graph, &sums, limits)?;
-                if facts.rule_all_out(&graph)
-                    && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
-                {
-                    return Ok((graph, Ended::Proved(proof)));
-                }
+            if let Some(proved) = by_tallies(program, &graph, limits, watch)? {
+                return Ok(proved);
             }
             // Counting is of no use to the abstraction.
             if !graph.counts {
@@ -127,6 +122,28 @@ pub fn attempt(
         }
     }
     last.unwrap_or_else(|| Err(Unknown::Inconclusive("there is no abstraction".into())))
+}
+
+/// Tries a proof by facts about how many threads are where.
+fn by_tallies(
+    program: &Program,
+    graph: &Graph,
+    limits: &Limits,
+    watch: &mut dyn FnMut(&Round),
+) -> Result<Option<(Graph, Ended)>, Unknown> {
+    // What counts threads otherwise has no use for it.
+    if graph.counts {
+        return Ok(None);
+    }
+    let Some((graph, sums)) = tallied(program, graph, limits)? else { return Ok(None) };
+    let facts = quick_facts(program, &graph, &sums, limits)?;
+    if !facts.rule_all_out(&graph) {
+        return Ok(None);
+    }
+    match prove(program, &graph, &[], &facts, limits, watch) {
+        Ok(Ended::Proved(proof)) => Ok(Some((graph, Ended::Proved(proof)))),
+        Ok(Ended::Found(..)) | Err(_) => Ok(None),
+    }
 }
 
 /// Returns the graphs of a program that differ, and why one could not be built.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use throng_goto::program::{BinOp, Expr, Int, Program};
 use throng_goto_check::abstraction::graph::{Graph, To};
-use throng_goto_check::abstraction::predicate::{Predicate, text};
+use throng_goto_check::abstraction::predicate::{Predicate, text, used};
 use throng_goto_check::abstraction::tallies::Tally;
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
@@ -24,6 +24,8 @@ use crate::trial::{Values, watch_steps};
 const RUNS: usize = 100;
 /// Maximum number of tallies.
 const MOST: usize = 8;
+/// Maximum number of variables that locks may protect.
+const MOST_PROTECTED: usize = 6;
 /// Maximum number of variables that are compared with each other.
 const MOST_SUMS: usize = 4;
 /// Weights of places at which threads of a template may begin.
@@ -64,8 +66,43 @@ pub(crate) fn tallied(
             counted.tallies.iter().zip(classes.keys()).map(|(t, weights)| (t.variable, weights[k]));
         sum.equation(weighted)
     });
-    let equations: Vec<Predicate> = equations.filter_map(|e| Predicate::of(e, &counted.variables)).collect();
-    Ok((!equations.is_empty()).then_some((counted, equations)))
+    let expressions = equations.chain(conditional(graph, &sums));
+    let offered: Vec<Predicate> = expressions.filter_map(|e| Predicate::of(e, &counted.variables)).collect();
+    Ok((!offered.is_empty()).then_some((counted, offered)))
+}
+
+/// What a lock protects: comparisons of shared variables that may hold while a term has its value of
+/// the start, when nothing is counted: `writing != 0 || data == copy`.
+fn conditional(graph: &Graph, sums: &[Sum]) -> Vec<Expr> {
+    let mut found: Vec<Expr> = protected(graph, sums);
+    let plain = found.clone();
+    for sum in sums {
+        let counts = compare(BinOp::Ne, sum.expr.clone(), Expr::Const(sum.start));
+        let or = |e: &Expr| Expr::Bin(BinOp::Or, Box::new(counts.clone()), Box::new(e.clone()), WIDE);
+        found.extend(plain.iter().map(or));
+    }
+    found
+}
+
+/// Comparisons of variables that do not count with their values at the start, and with each other.
+fn protected(graph: &Graph, sums: &[Sum]) -> Vec<Expr> {
+    let v = &graph.variables;
+    let counts = |id: u32| sums.iter().any(|s| used(&s.expr).contains(&id));
+    let mut written: Vec<u32> = graph.edges.iter().flat_map(|e| &e.updates).map(|u| u.0).collect();
+    written.sort_unstable();
+    written.dedup();
+    written.retain(|&id| v.list[id as usize].template.is_none() && !v.is_any_element(id) && !counts(id));
+    written.truncate(MOST_PROTECTED);
+    let initial = |id: u32| v.list[id as usize].initial;
+    let equal = |a: u32, b: Expr| compare(BinOp::Eq, Expr::Reg(a), b);
+    let alone = written.iter().filter_map(|&a| Some(equal(a, Expr::Const(initial(a)?))));
+    let pairs = written.iter().enumerate().flat_map(|(k, &a)| written[..k].iter().map(move |&b| (a, b)));
+    let pairs = pairs.filter(|&(a, b)| initial(a) == initial(b)).map(|(a, b)| equal(a, Expr::Reg(b)));
+    alone.chain(pairs).collect()
+}
+
+fn compare(op: BinOp, a: Expr, b: Expr) -> Expr {
+    Expr::Bin(op, Box::new(a), Box::new(b), WIDE)
 }
 
 /// An expression over shared variables that may count threads.

@@ -11,17 +11,20 @@
 //!
 //! Threads that end may stay in a tally, by the path on which they end: those that are stuck.
 //!
-//! A tally has 64 bits, and variables of programs have fewer: that a tally is less than
-//! [`MOST_THREADS`] is taken for granted, and said beside the proof
-//! (`Assumption::FewThreads`).
+//! A tally has 64 bits, and variables of programs may have fewer. That there are less than
+//! [`MOST_THREADS`] threads at a time is taken for granted, and said beside the proof
+//! (`Assumption::FewThreads`); of threads that have ended there may be as many as the numbers that
+//! no program counts to.
 
 use serde::{Deserialize, Serialize};
-use throng_goto::program::{BinOp, Expr, Int, Program};
+use throng_goto::program::{BinOp, Expr, Instr, Int, Program};
 
 use super::graph::{Edge, Graph, To};
 
-/// No tally is as large as that.
+/// Fewer threads than that exist at a time.
 pub const MOST_THREADS: i64 = 1 << 24;
+/// Fewer threads than that are ever started.
+const MOST_EVER: i64 = 1 << 60;
 const WIDE: Int = Int::new(8, true);
 
 /// What is counted: threads at some places.
@@ -106,9 +109,11 @@ impl Counted {
             .collect();
         templates.sort_unstable();
         templates.dedup();
+        let exists = |n: &usize| is_stuck(program, &graph.edges[*n], graph);
         match templates.iter().all(|&t| program.runs_once(t)) {
             true => templates.len() as i64,
-            false => MOST_THREADS,
+            false if self.tally.ended.iter().all(exists) => MOST_THREADS,
+            false => MOST_EVER,
         }
     }
 
@@ -136,6 +141,12 @@ impl Counted {
         let started = e.starts.iter().filter(|&&t| self.at[graph.entries[t].0]).count();
         i64::from(stays) + started as i64
     }
+}
+
+/// Returns whether a path ends because its thread waits forever: such a thread still exists.
+fn is_stuck(program: &Program, e: &Edge, graph: &Graph) -> bool {
+    let code = &program.templates[graph.places[e.from].template].code;
+    e.path.last().and_then(|&pc| code.get(pc)).is_some_and(|i| matches!(i, Instr::Assume(_)))
 }
 
 fn at_least(variable: u32, least: i64) -> Expr {
