@@ -5,6 +5,7 @@
 //! or call.
 
 mod bench;
+mod brief;
 mod certify;
 mod check;
 mod checkpoint;
@@ -30,11 +31,12 @@ mod translate;
 mod vocabulary;
 mod witness;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use bench::BenchArgs;
 use compiler::CompilerFlags;
@@ -186,12 +188,25 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
+    /// C, with `--race`: exit status 10 also where a race is possible that no run shows, so that
+    /// only a proof, or a baseline, lets a build pass
+    #[arg(long, value_name = "WHAT", value_parser = ["possible"], help_heading = "C")]
+    fail_on: Option<String>,
+    /// C, with `--race`: accept the races in this file, which `--write-baseline` has written. The
+    /// exit status is 0 if these are all; lines may have moved since
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    baseline: Option<PathBuf>,
+    /// C, with `--race`: write all races that are found, possible or shown by a run, to this file,
+    /// for `--baseline`
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    write_baseline: Option<PathBuf>,
     /// C: write a program that goes through the run with real threads, if there is one;
     /// `cc -pthread FILE` compiles it
     #[arg(long, value_name = "FILE", help_heading = "C")]
     replay: Option<PathBuf>,
-    /// C: also compile that program and run it, and say what happened
-    #[arg(long, requires = "replay", help_heading = "C")]
+    /// C: compile the program of `--replay` and run it, and say what happened; without `--replay` it
+    /// is a temporary file
+    #[arg(long, help_heading = "C")]
     replay_run: bool,
     /// C: write a witness in the YAML format of SV-COMP: the run of an UNSAFE program, thread by
     /// thread; `throng certify` follows it
@@ -222,6 +237,9 @@ struct CertifyArgs {
     /// C: also a violation witness of SV-COMP, whose name ends in .yml
     #[arg(required_unless_present = "project")]
     certificate: Option<PathBuf>,
+    /// C: of several files, those of the program come first and the certificate last
+    #[arg(value_name = "FILE")]
+    more: Vec<PathBuf>,
     #[command(flatten)]
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the
@@ -248,9 +266,16 @@ impl CertifyArgs {
     /// it.
     fn with_certificate(&self) -> Result<CertifyArgs, Failure> {
         let mut args = self.clone();
-        args.certificate = self.certificate.clone().or_else(|| args.input.file.take());
-        let missing = || Failure::Other("the certificate is missing".into());
-        if args.certificate.is_some() { Ok(args) } else { Err(missing()) }
+        let mut files: Vec<PathBuf> = args.input.file.take().into_iter().collect();
+        files.extend(args.certificate.take());
+        files.append(&mut args.more);
+        args.certificate = files.pop();
+        let mut files = files.into_iter();
+        args.input.file = files.next();
+        args.more = files.collect();
+        let is_named =
+            args.certificate.is_some() && (args.input.file.is_some() || args.input.project.is_some());
+        if is_named { Ok(args) } else { Err(Failure::Other("the certificate is missing".into())) }
     }
 
     fn certificate(&self) -> &Path {
@@ -585,8 +610,9 @@ struct QuestionArgs {
     /// No data race. Programs, `--race VAR`: no two threads may be about to access this shared
     /// variable, one of them to write it, no thread being inside an atomic section; may be
     /// repeated. C, `--race` without a variable, after the file: no two threads about to access the
-    /// same memory, one writing, not both atomically; assertions are then not asked for, unless by
-    /// `--assertions`
+    /// same memory, one writing, not both atomically; `--race VAR` and `--race FILE:LINE` ask about
+    /// races on a variable, or a part of one, and in a line. Assertions are then not asked for,
+    /// unless by `--assertions`
     #[arg(long, value_name = "VAR", num_args = 0..=1, default_missing_value = "", help_heading = "Question")]
     race: Vec<String>,
     /// No configuration may be reached in which no thread can move although some thread has not
@@ -937,7 +963,7 @@ pub fn main() -> u8 {
         console::complain(WELCOME);
         return 2;
     }
-    let cli = Cli::try_parse_from(compiler::with_two_dashes(std::env::args_os())).unwrap_or_else(|why| {
+    let cli = Cli::read(compiler::with_two_dashes(std::env::args_os())).unwrap_or_else(|why| {
         if let Some(file) = file_as_command(&why) {
             console::complain(&format!(
                 "error: `{file}` is not a command; to check that file: throng check {file}"
@@ -945,6 +971,7 @@ pub fn main() -> u8 {
             std::process::exit(2);
         }
         let _ = why.print();
+        setup::what_is_here(&why, Path::new(".")).into_iter().for_each(|tip| console::complain(&tip));
         unknown_flag(&why).into_iter().for_each(|tip| console::complain(&tip));
         std::process::exit(why.exit_code())
     });
@@ -1006,6 +1033,16 @@ impl Command {
 }
 
 impl Cli {
+    /// Parses a call.
+    fn read(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+        let mut command = Cli::command();
+        if words.iter().any(|word| word == "-h") {
+            command = brief::with_short_help(command);
+        }
+        let matches = command.try_get_matches_from_mut(words)?;
+        Cli::from_arg_matches(&matches).map_err(|why| why.format(&mut command))
+    }
+
     fn run(&self, console: &Console) -> u8 {
         let done = match &self.command {
             Command::Check(args) => check::run(args, console),
@@ -1035,7 +1072,6 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_options_are_consistent() {

@@ -20,6 +20,7 @@ pub mod query;
 pub mod question;
 pub mod run;
 pub mod step;
+pub mod waiting;
 
 pub use model::Concrete;
 pub use program::Program;
