@@ -1,5 +1,5 @@
 // throng check examples/c/rwspin-broken.c : UNSAFE
-// A readers-writer spin lock whose readers do not look before they add themselves: a writer may be there.
+// A readers-writer spin lock whose readers do not look for a writer before they add themselves.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -85,7 +85,7 @@ pub fn attempt(
     for graphs in &mut graphs {
         let mut known = Vec::new();
         for graph in std::mem::take(graphs) {
-            let facts = quick_facts(program, &graph, &[], limits)?;
+            let facts = quick_facts(program, &graph, &[], LONGEST_FACTS, limits)?;
             if facts.rule_all_out(&graph)
                 && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
             {
@@ -136,7 +136,7 @@ fn by_tallies(
         return Ok(None);
     }
     let Some((graph, sums)) = tallied(program, graph, limits)? else { return Ok(None) };
-    let facts = quick_facts(program, &graph, &sums, limits)?;
+    let facts = quick_facts(program, &graph, &sums, LONGEST_SUMS, limits)?;
     if !facts.rule_all_out(&graph) {
         return Ok(None);
     }
@@ -165,9 +165,10 @@ fn quick_facts(
     program: &Program,
     graph: &Graph,
     offered: &[Predicate],
+    longest: Duration,
     limits: &Limits,
 ) -> Result<Facts, Unknown> {
-    let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 4).min(LONGEST_FACTS));
+    let most = limits.time_left().map_or(longest, |time| (time / 3).min(longest));
     match find(program, graph, offered, &limits.part().timeout(most)) {
         Ok(facts) => Ok(facts),
         Err(_) => {
@@ -190,6 +191,8 @@ fn joins(program: &Program) -> bool {
 
 /// Maximum time to look for facts.
 const LONGEST_FACTS: Duration = Duration::from_secs(15);
+/// The same where variables count threads, which decides the program or is of no use.
+const LONGEST_SUMS: Duration = Duration::from_secs(45);
 /// Maximum time to try a proof before the next reading is tried.
 const LONGEST_SHARE: Duration = Duration::from_secs(15);
 
