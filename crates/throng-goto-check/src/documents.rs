@@ -178,7 +178,7 @@ fn certify_order(query: &Query, document: OrderDocument) -> Result<Shown, Fault>
     if document.head.program != identity(query) {
         return invalid(OTHER);
     }
-    if !query.question.deadlock || !query.program.asked.is_empty() {
+    if !(query.question.asks_about_deadlocks_only() && query.program.asked.is_empty()) {
         return invalid(NOT_ASKED);
     }
     let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };
@@ -190,7 +190,7 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
     if document.head.program != identity(query) {
         return invalid(OTHER);
     }
-    if query.question.deadlock || query.program.asked != [Violation::Race] {
+    if query.question.asks_who_waits() || query.program.asked != [Violation::Race] {
         return invalid(NOT_ASKED);
     }
     if query.only_sequential() {
@@ -219,7 +219,9 @@ fn certify_races(query: &Query, document: RacesDocument) -> Result<Shown, Fault>
             "the program names memory orders that are weaker than seq_cst, which this proof does not cover",
         );
     }
-    let findings = races::check(&query.program, &document.facts).map_err(Fault::Invalid)?;
+    let whole = query.whole.as_deref().unwrap_or(&query.program);
+    let findings = races::check(whole, &document.facts).map_err(Fault::Invalid)?;
+    let findings = races::narrowed(whole, findings);
     if let Some(open) = findings.open.first() {
         return Err(Fault::Invalid(format!("not everything is known: {open}")));
     }

@@ -98,11 +98,16 @@ pub(super) fn decide(
         }
         None => {}
     }
+    let stuck = deadlock::ask_stuck(posed);
+    if stuck && auto {
+        // Of whole configurations the provers of source code know nothing.
+        engine = Engine::Explicit.build(&job.settings);
+    }
     let locksets = auto.then(|| locksets::prove(posed)).flatten();
     if let Some(compared) = locksets {
         engine = Box::new(locksets::Proved(compared));
     }
-    let analysed = auto.then(|| races::analyse(posed, limits)).flatten().map(Arc::new);
+    let analysed = if auto { races::analyse(posed)?.map(Arc::new) } else { None };
     if let Some(analysed) = analysed.clone().filter(|_| locksets.is_none()) {
         engine = match analysed.proof() {
             Some(proof) => Box::new(proof),
@@ -115,7 +120,7 @@ pub(super) fn decide(
     outcome.assumptions = assumptions(posed, &remarks, &outcome);
     let ordered = deadlock::is_ordered(&outcome);
     let by_analysis = outcome.answer.by.contains(&Some(races::NAME));
-    if locksets.is_some() || by_analysis || ordered {
+    if locksets.is_some() || by_analysis || ordered || stuck && outcome.is_safe() {
         outcome.assumptions.push(Assumption::MemorySafe);
     }
     memory::name(posed, &mut outcome);
