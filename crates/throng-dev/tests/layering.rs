@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const CRATES: &[(&str, &[&str])] = &[
     ("throng-model", &[]),
     ("throng-memory", &[]),
-    ("throng-lang", &["throng-model"]),
+    ("throng-lang", &["throng-model", "throng-memory"]),
     ("throng-check", &["throng-model", "throng-lang"]),
     // Neither C nor an engine.
     ("throng-goto", &["throng-model", "throng-lang"]),

@@ -13,6 +13,7 @@ pub mod lint;
 pub mod lower;
 pub mod mutants;
 mod narrow;
+pub mod orders;
 pub mod parser;
 mod passive;
 pub mod printer;

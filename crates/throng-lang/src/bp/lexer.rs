@@ -51,8 +51,9 @@ pub const RESERVED: [&str; 31] = [
 ];
 
 /// Words that are keywords where they are expected, and names elsewhere.
-pub const CONTEXTUAL: [&str; 14] = [
+pub const CONTEXTUAL: [&str; 15] = [
     "atomic",
+    "fence",
     "wait",
     "signal",
     "broadcast",
@@ -128,6 +129,7 @@ pub enum Tok {
     Plus,
     Minus,
     DotDot,
+    At,
     AtMost,
     AtLeast,
     Prime,
@@ -197,6 +199,7 @@ impl Tok {
             Plus => "`+`",
             Minus => "`-`",
             DotDot => "`..`",
+            At => "`@`",
             AtMost => "`<=`",
             AtLeast => "`>=`",
             Prime => "`'`",
@@ -483,6 +486,7 @@ fn sign(rest: &[u8]) -> Option<(Tok, usize)> {
         [b'?', ..] => (Tok::Question, 1),
         [b'*', ..] => (Tok::Star, 1),
         [b'\'', ..] => (Tok::Prime, 1),
+        [b'@', ..] => (Tok::At, 1),
         _ => return None,
     })
 }
