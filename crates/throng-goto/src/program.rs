@@ -494,6 +494,8 @@ pub enum Instr {
     AtomicBegin,
     /// Until here.
     AtomicEnd,
+    /// A fence for the accesses of the thread before and after it.
+    Fence(Order),
     /// Starts a thread in a template; the register receives its number.
     Spawn(usize, Vec<Expr>, Reg),
     /// Waits until the thread with this number has ended; the register receives its result.
@@ -596,16 +598,60 @@ pub enum Violation {
     Memory,
 }
 
+/// How an atomic operation or a fence orders other accesses of its thread (C11 7.17.3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    AcquireRelease,
+    Sequential,
+}
+
+impl Order {
+    /// Returns whether what a release has published is known after a read.
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcquireRelease | Order::Sequential)
+    }
+
+    /// Returns whether a write publishes what its thread knows.
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcquireRelease | Order::Sequential)
+    }
+
+    /// How it is written in C, after `memory_order_`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcquireRelease => "acq_rel",
+            Order::Sequential => "seq_cst",
+        }
+    }
+}
+
 /// What kind of memory access an instruction makes, if it makes one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Access {
     /// Like any variable.
     #[default]
     Plain,
-    /// Atomic in the sense of C.
-    Atomic,
+    /// Atomic in the sense of C, with its memory order.
+    Atomic(Order),
+    /// A part of an atomic operation that reads and writes in one event: its order, and that of a
+    /// compare-exchange that fails.
+    Update(Order, Order),
     /// Inside a lock or its like: never part of a race.
     Internal,
+}
+
+impl Access {
+    /// Returns whether it is atomic in the sense of C.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Access::Atomic(_) | Access::Update(..))
+    }
 }
 
 /// Where an instruction comes from.
@@ -881,6 +927,10 @@ pub struct Program {
     pub asserts: bool,
     /// Whether an atomic operation, or a fence, has a weaker order than `seq_cst`.
     pub weak_orders: bool,
+    /// Whether there is a fence for threads.
+    pub fences: bool,
+    /// Whether the order of an atomic operation is not a constant, or is `consume`.
+    pub unclear_orders: bool,
     /// Whether something else than `malloc` allocates, so that alignments are not known.
     pub unaligned: bool,
     /// Whether there are condition variables.
