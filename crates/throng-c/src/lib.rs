@@ -24,14 +24,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use throng_goto::{Program, Query, Question};
+use throng_goto::{Query, Question};
 use throng_lang::load::Rejected;
 use throng_lang::mutant::Mutant;
 use throng_lang::source::{Diagnostic, Source};
-use throng_model::assumption::Assumption;
 
 pub use flags::Flags;
 pub use library::Library;
+use lower::Lowered;
 pub use preprocess::{Options, SourceFile};
 use preprocess::{Prepared, Unit};
 pub use project::{Project, Selection};
@@ -145,9 +145,10 @@ impl Text {
         let mut question = question.clone();
         question.ilp32 = self.ilp32;
         let done = on_large_stack(|| translate(&self.prepared, &question, &self.library));
-        let (program, notes) = done.unwrap_or_else(|| Err(self.failed()))?;
+        let Lowered { program, whole, notes } = done.unwrap_or_else(|| Err(self.failed()))?;
+        let whole = whole.map(Arc::new);
         let source = self.source.clone();
-        let query = Query { source, program: Arc::new(program), question, notes };
+        let query = Query { source, program: Arc::new(program), whole, question, notes };
         Ok(Loaded { query, text: self.prepared.clone(), library: self.library.clone() })
     }
 
@@ -181,8 +182,6 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     })
 }
 
-type Translated = (Program, Vec<Assumption>);
-
 /// Returns the trees of all translation units. Offsets in them are those of the whole text.
 fn parse(prepared: &Prepared) -> Result<Vec<TranslationUnit>, Vec<Diagnostic>> {
     let (mut trees, mut errors) = (Vec::new(), Vec::new());
@@ -201,11 +200,7 @@ fn syntax_error(prepared: &Prepared, e: SyntaxError) -> Diagnostic {
     e.hint.into_iter().fold(d, Diagnostic::hint)
 }
 
-fn translate(
-    prepared: &Prepared,
-    question: &Question,
-    library: &Arc<Library>,
-) -> Result<Translated, Rejected> {
+fn translate(prepared: &Prepared, question: &Question, library: &Arc<Library>) -> Result<Lowered, Rejected> {
     let rejected = |diagnostics| Rejected { source: prepared.user.clone(), diagnostics };
     let units = parse(prepared).map_err(rejected)?;
     library.check(&units)?;

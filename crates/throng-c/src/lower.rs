@@ -308,13 +308,13 @@ pub struct Lower<'a> {
     pub notes: Vec<Assumption>,
 }
 
-/// A program, or what is wrong with it; and notes about what was assumed.
+/// Returns what a program means, or what is wrong with it.
 pub fn lower(
     units: &[TranslationUnit],
     prepared: &Prepared,
     question: &Question,
     library: &Arc<Library>,
-) -> std::result::Result<(Program, Vec<Assumption>), Vec<Problem>> {
+) -> std::result::Result<Lowered, Vec<Problem>> {
     let prelude = Prelude::default();
     let files: Vec<String> = prepared.units.iter().map(|(_, file)| file.clone()).collect();
     let mut l = Lower {
@@ -391,6 +391,7 @@ pub fn lower(
         let message = format!("the variables take {base} bytes; at most {MOST_BYTES} are supported");
         return Err(vec![Problem { code: "E807", span: Span::none(), message, hint: None }]);
     }
+    let mut whole = (question.race || question.deadlock).then(|| l.program.clone());
     l.program = l.program.flat(&Budget::default());
     let fails = |i: &Instr| matches!(i, Instr::Fail(Violation::Assertion, _));
     l.program.asserts = l.program.templates.iter().any(|t| t.code.iter().any(fails));
@@ -399,7 +400,21 @@ pub fn lower(
         l.program.asked.retain(|&what| what != Violation::Assertion);
     }
     l.program.finish();
-    Ok((l.program, l.notes))
+    if let Some(whole) = &mut whole {
+        (whole.asserts, whole.asked) = (l.program.asserts, l.program.asked.clone());
+        whole.finish();
+    }
+    Ok(Lowered { program: l.program, whole, notes: l.notes })
+}
+
+/// What a program means.
+pub struct Lowered {
+    /// The program, with functions in place of their calls where a budget allows it.
+    pub program: Program,
+    /// The program with its calls, for questions that a static analysis answers.
+    pub whole: Option<Program>,
+    /// What was left open in reading it.
+    pub notes: Vec<Assumption>,
 }
 
 impl<'a> Lower<'a> {

@@ -5,6 +5,7 @@
 //! or call.
 
 mod bench;
+mod brief;
 mod certify;
 mod check;
 mod checkpoint;
@@ -30,11 +31,12 @@ mod translate;
 mod vocabulary;
 mod witness;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use bench::BenchArgs;
 use compiler::CompilerFlags;
@@ -190,8 +192,9 @@ struct CheckArgs {
     /// `cc -pthread FILE` compiles it
     #[arg(long, value_name = "FILE", help_heading = "C")]
     replay: Option<PathBuf>,
-    /// C: also compile that program and run it, and say what happened
-    #[arg(long, requires = "replay", help_heading = "C")]
+    /// C: compile the program of `--replay` and run it, and say what happened; without `--replay` it
+    /// is a temporary file
+    #[arg(long, help_heading = "C")]
     replay_run: bool,
     /// C: write a witness in the YAML format of SV-COMP: the run of an UNSAFE program, thread by
     /// thread; `throng certify` follows it
@@ -937,7 +940,7 @@ pub fn main() -> u8 {
         console::complain(WELCOME);
         return 2;
     }
-    let cli = Cli::try_parse_from(compiler::with_two_dashes(std::env::args_os())).unwrap_or_else(|why| {
+    let cli = Cli::read(compiler::with_two_dashes(std::env::args_os())).unwrap_or_else(|why| {
         if let Some(file) = file_as_command(&why) {
             console::complain(&format!(
                 "error: `{file}` is not a command; to check that file: throng check {file}"
@@ -945,6 +948,7 @@ pub fn main() -> u8 {
             std::process::exit(2);
         }
         let _ = why.print();
+        setup::what_is_here(&why, Path::new(".")).into_iter().for_each(|tip| console::complain(&tip));
         unknown_flag(&why).into_iter().for_each(|tip| console::complain(&tip));
         std::process::exit(why.exit_code())
     });
@@ -1006,6 +1010,16 @@ impl Command {
 }
 
 impl Cli {
+    /// Parses a call.
+    fn read(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+        let mut command = Cli::command();
+        if words.iter().any(|word| word == "-h") {
+            command = brief::with_short_help(command);
+        }
+        let matches = command.try_get_matches_from_mut(words)?;
+        Cli::from_arg_matches(&matches).map_err(|why| why.format(&mut command))
+    }
+
     fn run(&self, console: &Console) -> u8 {
         let done = match &self.command {
             Command::Check(args) => check::run(args, console),
@@ -1035,7 +1049,6 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_options_are_consistent() {

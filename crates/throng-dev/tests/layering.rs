@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// crate depends on earlier ones alone.
 const CRATES: &[(&str, &[&str])] = &[
     ("throng-model", &[]),
+    ("throng-memory", &[]),
     ("throng-lang", &["throng-model"]),
     ("throng-check", &["throng-model", "throng-lang"]),
     // Neither C nor an engine.
@@ -51,6 +52,7 @@ const PRINTS: &[&str] = &["throng-cli", "throng-dev"];
 /// nor look at the environment.
 const PURE: &[&str] = &[
     "throng-model/src",
+    "throng-memory/src",
     "throng-check/src/rules.rs",
     "throng-check/src/rules",
     "throng-engine/src",

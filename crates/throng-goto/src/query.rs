@@ -18,6 +18,9 @@ pub struct Query {
     pub source: Arc<Source>,
     /// What it means.
     pub program: Arc<Program>,
+    /// The same with all its calls, where races or deadlocks are asked for: what a static analysis
+    /// reads.
+    pub whole: Option<Arc<Program>>,
     /// What was asked.
     pub question: Question,
     /// What was left open in reading it.

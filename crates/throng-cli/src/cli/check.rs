@@ -121,7 +121,11 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
         ("--strict", args.strict, "others: for C, `throng mutate` shows what a proof depends on"),
         ("--lint", args.lint, "Boolean programs"),
     ];
-    let for_c = [("--replay", given(&args.replay), "C"), ("--witness", given(&args.witness), "C")];
+    let for_c = [
+        ("--replay", given(&args.replay), "C"),
+        ("--replay-run", args.replay_run, "C"),
+        ("--witness", given(&args.witness), "C"),
+    ];
     let refused = if is_c { &for_others[..] } else { &for_c[..] };
     match refused.iter().find(|(_, given, _)| *given) {
         Some((option, _, what)) => Err(Failure::Other(format!("`{option}` is for {what}"))),
@@ -229,7 +233,8 @@ fn write(
     let printed = print(&if args.json { outcome.json() } else { outcome.text(options) });
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
-    let replay = args.replay.as_ref().map(|path| replay::write(path, args.replay_run, outcome, console));
+    let replay = (args.replay.is_some() || args.replay_run)
+        .then(|| replay::write(args.replay.as_deref(), args.replay_run, outcome, console));
     let witness = args.witness.as_ref().map(|path| witness::write(path, args.input.file(), outcome, console));
     let written = [Some(printed), unwritten.map(Err), html, sarif, replay, witness];
     written.into_iter().flatten().try_for_each(|written| written)

@@ -22,12 +22,20 @@ pub(super) enum Saved {
     Refused(String),
 }
 
-/// Writes the program, if there is a run for one, and says what became of it.
-pub(super) fn write(path: &Path, compile: bool, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
-    console.note(&match save(path, outcome)? {
+/// Writes the program, if there is a run for one, and says what became of it. Without a path it is a
+/// temporary file, which is of use only if it is run.
+pub(super) fn write(
+    path: Option<&Path>,
+    compile: bool,
+    outcome: &Outcome,
+    console: &Console,
+) -> Result<(), Failure> {
+    let folder = tempfile::tempdir().map_err(|why| Failure::Other(format!("no temporary folder: {why}")))?;
+    let path = path.map_or_else(|| folder.path().join("replay.c"), PathBuf::from);
+    console.note(&match save(&path, outcome)? {
         Saved::NoRun => "note: no replay was written: there is no run into a violation".into(),
         Saved::Refused(why) => format!("note: no replay was written: {why}"),
-        Saved::Written(replay) if compile => format!("replay:  {}", run_it(path, &replay)),
+        Saved::Written(replay) if compile => format!("replay:  {}", run_it(&path, &replay)),
         Saved::Written(replay) => format!(
             "note: the run is in {0}, which was not run (`--replay-run` does that): cc {1} {0} && ./a.out",
             path.display(),

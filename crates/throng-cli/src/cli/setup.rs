@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::CommandFactory;
+use throng_lang::load::{Reading, format_of};
 
 use super::console::{Console, Failure};
 use super::{Cli, CompletionsArgs, InitArgs, ManArgs, files};
@@ -32,6 +33,34 @@ pub(super) fn init(args: &InitArgs, console: &Console) -> Result<u8, Failure> {
         Err(why) => Err(Failure::Other(format!("cannot write {path}: {why}"))),
         Ok(()) => console.print(&format!("wrote {path}\nnext: throng check {path}\n")).map(|()| 0),
     }
+}
+
+/// What `throng check` could check in a folder, if it was called without a file.
+pub(super) fn what_is_here(why: &clap::Error, folder: &Path) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let Some(ContextValue::Strings(missing)) = why.get(ContextKind::InvalidArg) else { return None };
+    if why.kind() != ErrorKind::MissingRequiredArgument || !missing.iter().any(|m| m == "<FILE>") {
+        return None;
+    }
+    let builds = ["compile_commands.json", "build/compile_commands.json"];
+    if let Some(build) = builds.iter().find(|build| folder.join(build).is_file()) {
+        return Some(format!("  tip: there is a build of C here: throng check --project {build}"));
+    }
+    match inputs(folder).as_slice() {
+        [] => Some("  tip: `throng init lock.c` writes a first program".into()),
+        [one] => Some(format!("  tip: there is an input here: throng check {one}")),
+        [one, ..] => Some(format!("  tip: there are inputs here, {one} for example: throng check {one}")),
+    }
+}
+
+/// The names of files in a folder that can be checked, in their order.
+fn inputs(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(10_000);
+    let readable = |name: &String| format_of(Path::new(name), &Reading::default()).is_ok();
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(readable).collect();
+    names.sort();
+    names
 }
 
 /// `throng completions`

@@ -124,3 +124,37 @@ fn a_file_in_the_place_of_a_command_is_recognised() {
     let typo = within(root, &["check", "examples/spinlock.bp", "--mutex", "CRITCAL"]);
     assert!(String::from_utf8_lossy(&typo.stderr).contains("its labels: CRITICAL"));
 }
+
+#[test]
+fn without_a_file_throng_says_what_could_be_checked_here() {
+    let scratch = Scratch::new("setup-here");
+    let dir = &scratch.0;
+    let asked = || {
+        let output = within(dir, &["check"]);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(asked().contains("throng init lock.c"));
+    fs::write(dir.join("one.bp"), "").unwrap();
+    assert!(asked().contains("throng check one.bp"));
+    fs::write(dir.join("compile_commands.json"), "[]").unwrap();
+    assert!(asked().contains("throng check --project compile_commands.json"));
+}
+
+#[test]
+fn a_replay_that_is_only_run_needs_no_file() {
+    if !throng_dev::harness::has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("setup-replay-run");
+    let dir = &scratch.0;
+    within(dir, &["init", "lock.c"]);
+    let output = within(dir, &["check", "lock.c", "--replay-run"]);
+    assert_eq!(output.status.code(), Some(10));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("replay:  reproduced"));
+    let files: Vec<_> = fs::read_dir(dir).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert_eq!(files, ["lock.c"]);
+    let piped = fs::File::open(dir.join("lock.c")).unwrap();
+    let output = throng().args(["check", "-", "--from", "c", "--quiet"]).stdin(piped).output().unwrap();
+    assert!(out(&output).starts_with("UNSAFE"), "C from standard input");
+}
