@@ -23,6 +23,8 @@ use crate::step::OPEN;
 
 use crate::floating::{is_open_nan, truncates_open_nan};
 
+pub use throng_memory::Order;
+
 pub use crate::doubt::Doubt;
 pub use crate::floating::{Conversion, FloatOp, Width};
 pub use flow::Holders;
@@ -596,40 +598,6 @@ pub enum Violation {
     Locks,
     /// Memory is accessed that no object has, or freed that was not allocated.
     Memory,
-}
-
-/// How an atomic operation or a fence orders other accesses of its thread (C11 7.17.3).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Order {
-    Relaxed,
-    Acquire,
-    Release,
-    AcquireRelease,
-    Sequential,
-}
-
-impl Order {
-    /// Returns whether what a release has published is known after a read.
-    pub fn acquires(self) -> bool {
-        matches!(self, Order::Acquire | Order::AcquireRelease | Order::Sequential)
-    }
-
-    /// Returns whether a write publishes what its thread knows.
-    pub fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcquireRelease | Order::Sequential)
-    }
-
-    /// How it is written in C, after `memory_order_`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Order::Relaxed => "relaxed",
-            Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcquireRelease => "acq_rel",
-            Order::Sequential => "seq_cst",
-        }
-    }
 }
 
 /// What kind of memory access an instruction makes, if it makes one.

@@ -96,14 +96,14 @@ impl<'a> Lower<'a> {
         let first = match name {
             "__sync_lock_test_and_set" => return weak(self, Order::Acquire),
             "__sync_lock_release" => return weak(self, Order::Release),
-            _ if !name.starts_with("__atomic_") => return (Order::Sequential, Order::Sequential),
+            _ if !name.starts_with("__atomic_") => return (Order::SeqCst, Order::SeqCst),
             "__atomic_thread_fence" => 0,
             "__atomic_load_n" | "__atomic_test_and_set" | "__atomic_clear" => 1,
             "__atomic_load" | "__atomic_store" | "__atomic_store_n" | "__atomic_exchange_n" => 2,
             "__atomic_exchange" => 3,
             "__atomic_compare_exchange" | "__atomic_compare_exchange_n" => 4,
-            "__atomic_signal_fence" => return (Order::Sequential, Order::Sequential),
-            _ if name.contains("lock_free") => return (Order::Sequential, Order::Sequential),
+            "__atomic_signal_fence" => return (Order::SeqCst, Order::SeqCst),
+            _ if name.contains("lock_free") => return (Order::SeqCst, Order::SeqCst),
             _ => 2,
         };
         self.orders(&args[first.min(args.len())..])
@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
 
     fn orders(&mut self, orders: Args<'a>) -> (Order, Order) {
         let read: Vec<Order> = orders.iter().take(2).map(|e| self.order(e)).collect();
-        let done = read.first().copied().unwrap_or(Order::Sequential);
+        let done = read.first().copied().unwrap_or(Order::SeqCst);
         (done, read.get(1).copied().unwrap_or(done))
     }
 
@@ -122,14 +122,14 @@ impl<'a> Lower<'a> {
             Ok(0) => Order::Relaxed,
             Ok(2) => Order::Acquire,
             Ok(3) => Order::Release,
-            Ok(4) => Order::AcquireRelease,
-            Ok(5) => Order::Sequential,
+            Ok(4) => Order::AcqRel,
+            Ok(5) => Order::SeqCst,
             _ => {
                 self.program.unclear_orders = true;
                 Order::Relaxed
             }
         };
-        self.program.weak_orders |= order != Order::Sequential;
+        self.program.weak_orders |= order != Order::SeqCst;
         order
     }
 

@@ -202,7 +202,7 @@ impl Lower<'_> {
             return emit(self, self.access);
         }
         self.emit(Instr::AtomicBegin);
-        let done = emit(self, Access::Atomic(Order::Sequential));
+        let done = emit(self, Access::Atomic(Order::SeqCst));
         self.emit(Instr::AtomicEnd);
         done
     }

@@ -302,7 +302,7 @@ impl<'a> Lower<'a> {
 
     /// Emits an access to an object of a type, which may be atomic.
     pub(super) fn access_as(&mut self, ty: &Ty, emit: impl FnOnce(&mut Self)) {
-        let kind = if ty.is_atomic() { Access::Atomic(Order::Sequential) } else { self.access };
+        let kind = if ty.is_atomic() { Access::Atomic(Order::SeqCst) } else { self.access };
         self.with_access(kind, emit)
     }
 
@@ -756,7 +756,7 @@ impl<'a> Lower<'a> {
     /// The atomic accesses from here on are one event, `memory_order_seq_cst`.
     fn one_event(&mut self, from: usize) {
         let kinds = self.current.template.access.iter_mut().skip(from).filter(|kind| kind.is_atomic());
-        kinds.for_each(|kind| *kind = Access::Update(Order::Sequential, Order::Sequential));
+        kinds.for_each(|kind| *kind = Access::Update(Order::SeqCst, Order::SeqCst));
     }
 
     /// Returns the value in a register of its own.
