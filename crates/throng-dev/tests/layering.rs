@@ -16,6 +16,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("throng-goto", &["throng-model", "throng-lang"]),
     ("throng-goto-check", &["throng-model", "throng-lang", "throng-check", "throng-goto"]),
     ("throng-c", &["throng-model", "throng-lang", "throng-goto"]),
+    // Runs compilers; what their output means is another's business.
+    ("throng-rust", &["throng-lang"]),
     ("throng-engine", &["throng-model", "throng-lang", "throng-check"]),
     (
         "throng-abstract",

@@ -122,7 +122,8 @@ fn examples_answer_as_their_first_lines_say() {
         let ran = run(&args);
         let (said, noted) = (out(&ran), err(&ran));
         assert_eq!(said.split_whitespace().next(), Some(&*verdict), "{command:?}\n{said}{noted}");
-        assert!(said.contains("assumes: sequential consistency"), "{said}");
+        let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("assumes: ") && words.contains("sequential consistency"), "{said}");
         if verdict == "UNSAFE" {
             assert_eq!(ran.status.code(), Some(10));
             assert!(noted.contains("SIGABRT"), "{command:?}: the replay does not fail\n{noted}");
@@ -132,7 +133,8 @@ fn examples_answer_as_their_first_lines_say() {
             assert!(noted.contains("no replay was written"), "{noted}");
         }
     }
-    assert_eq!(broken, 9, "nine have a broken version");
+    let broken_ones = examples().iter().filter(|(command, _)| command[1].contains("-broken")).count();
+    assert!(broken >= 18 && broken == broken_ones, "{broken} of {broken_ones} are UNSAFE");
 }
 
 #[test]

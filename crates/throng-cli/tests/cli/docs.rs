@@ -160,6 +160,33 @@ fn the_comparison_sees_differences() {
     assert!(!agrees(&own(&["a", "...", "d"]), &["a", "b"]));
 }
 
+/// The question and the verdict of each pattern are those of the first line of its program, which is
+/// tested with all examples; and the mistakes beside it are UNSAFE.
+#[test]
+fn the_cookbook_says_what_its_programs_say() {
+    let text = fs::read_to_string(root().join("docs/cookbook.md")).unwrap();
+    let first = |cell: &str| {
+        let file = cell.split("](../").nth(1)?.split(')').next()?;
+        let text = fs::read_to_string(root().join(file)).unwrap();
+        let line = text.lines().next().unwrap().strip_prefix("// throng check ").unwrap().to_string();
+        let (command, verdict) = line.split_once(" : ").unwrap();
+        let asked = command.strip_prefix(file).unwrap().trim().to_string();
+        Some((asked, verdict.to_string()))
+    };
+    let rows = text.lines().filter(|line| line.starts_with("| ["));
+    let mut count = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let [pattern, question, verdict, mistake] = cells[..] else { panic!("{row}") };
+        let (asked, said) = first(pattern).unwrap();
+        assert_eq!(question.trim_matches('`').replace("none", ""), asked, "{row}");
+        assert!(verdict.starts_with(&said), "{row}");
+        assert!(first(mistake).is_none_or(|(_, said)| said == "UNSAFE"), "{row}");
+        count += 1;
+    }
+    assert_eq!(count, 20);
+}
+
 /// Every Markdown file of the repository, without what is built, downloaded or measured.
 fn pages() -> Vec<PathBuf> {
     let (mut pages, mut folders) = (Vec::new(), vec![root()]);
