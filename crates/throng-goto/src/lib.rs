@@ -19,9 +19,11 @@ pub mod program;
 pub mod query;
 pub mod question;
 pub mod run;
+pub mod robust;
 pub mod step;
 
 pub use model::Concrete;
 pub use program::Program;
 pub use query::Query;
+pub use robust::Robust;
 pub use question::Question;

@@ -219,8 +219,12 @@ pub enum Effect {
     Started,
     /// The thread with this number was seen to have ended.
     Joined(usize),
-    /// The thread ends, if threads have numbers.
-    Ended,
+    /// The thread with this number ends, if threads have numbers.
+    Ended(usize),
+    /// The thread takes the lock at this address.
+    Acquired(i64),
+    /// It releases the lock at this address.
+    Released(i64),
     /// The lifetime of an object begins, by its number.
     Begins(i64),
 }
@@ -852,9 +856,11 @@ impl<'a> Stepper<'a> {
                 let a = self.value(e, run)?;
                 let at = run.held.partition_point(|&h| h < a);
                 run.held.insert(at, a);
+                self.affect(run, Effect::Acquired(a));
             }
             Instr::Release(e) => {
                 let a = self.value(e, run)?;
+                self.affect(run, Effect::Released(a));
                 match run.held.binary_search(&a) {
                     Ok(at) => _ = run.held.remove(at),
                     Err(_) => self.misuse(run, "a lock is released that the thread does not hold")?,
@@ -1070,7 +1076,7 @@ impl<'a> Stepper<'a> {
             // Variables of functions end with their thread.
             let own = private || gone.contains(&object_of(v));
             let v = if own { address(DANGLING, 0) } else { v };
-            self.affect(run, Effect::Ended);
+            self.affect(run, Effect::Ended(self.thread.id as usize));
             self.publish(run, v);
             // No step can tell that a thread has not ended, so this needs no step of its own.
             if !Arc::make_mut(&mut run.memory).ended.end(self.thread.id as usize, v) {
