@@ -21,6 +21,7 @@ pub mod question;
 pub mod run;
 pub mod robust;
 pub mod step;
+pub mod waiting;
 
 pub use model::Concrete;
 pub use program::Program;

@@ -41,11 +41,16 @@ pub enum Format {
     Pnml,
     /// C, before or after preprocessing: `.c`, `.i`. Another crate reads it.
     C,
+    /// Rust: `.rs`. Another crate reads it.
+    Rust,
+    /// LLVM IR as text: `.ll`. Another crate reads it.
+    Llvm,
 }
 
 impl Format {
     /// The names of formats.
-    pub const NAMES: [&'static str; 9] = ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml", "c", "i"];
+    pub const NAMES: [&'static str; 11] =
+        ["bp", "nbp", "tts", "ttd", "ntts", "spec", "pnml", "c", "i", "rs", "ll"];
 
     /// Returns a description of an input in this format, with its article.
     pub fn description(self) -> &'static str {
@@ -54,7 +59,14 @@ impl Format {
             Format::Tts | Format::Ntts => "a thread-transition system",
             Format::Spec | Format::Pnml => "a Petri net",
             Format::C => "a C program",
+            Format::Rust => "a Rust program",
+            Format::Llvm => "a program in LLVM IR",
         }
+    }
+
+    /// Returns whether it is a source language, whose programs other crates read.
+    pub fn is_code(self) -> bool {
+        matches!(self, Format::C | Format::Rust | Format::Llvm)
     }
 
     /// Returns whether it is a format of Petri nets, in which tokens move, not threads.
@@ -79,6 +91,8 @@ impl FromStr for Format {
             "spec" => Ok(Format::Spec),
             "pnml" => Ok(Format::Pnml),
             "c" | "i" => Ok(Format::C),
+            "rs" => Ok(Format::Rust),
+            "ll" => Ok(Format::Llvm),
             _ => Err(format!("expected one of {}", Format::NAMES.join(", "))),
         }
     }
@@ -93,6 +107,8 @@ impl fmt::Display for Format {
             Format::Spec => "spec",
             Format::Pnml => "pnml",
             Format::C => "c",
+            Format::Rust => "rs",
+            Format::Llvm => "ll",
         })
     }
 }
@@ -248,9 +264,15 @@ fn read_patiently(
             counted(spec::read_within(text, spec::Options { init_free, goals, vocabulary }, patience))
         }
         Format::Pnml => counted(pnml::read_within(text, patience)),
-        Format::C => {
-            let message =
-                "this is C, which is not read here: the crate `throng` reads it, with its feature `c`";
+        Format::C | Format::Rust | Format::Llvm => {
+            let (what, feature) = match format {
+                Format::C => ("C", "c"),
+                Format::Rust => ("Rust", "rust"),
+                _ => ("LLVM IR", "llvm"),
+            };
+            let message = format!(
+                "this is {what}, which is not read here: the crate `throng` reads it, with its feature `{feature}`"
+            );
             (None, vec![Diagnostic::whole("E703", message)])
         }
     };

@@ -1,8 +1,17 @@
-//! Memory orders of C11: the rules of the monitor of robustness ([`rules`]) and which slices of it
-//! a program needs ([`slices`]).
+//! Memory orders of C11.
+//!
+//! Two ways to the same question. The axioms ([`axioms`]) say which executions are possible, and a
+//! search ([`search`]) goes through all of a small [`program`]. The [`rules`] of a monitor, in
+//! [`slices`], find out from runs under sequential consistency alone whether there are others.
 
+pub mod axioms;
+pub mod graph;
+pub mod litmus;
 pub mod order;
+pub mod program;
+pub mod relation;
 pub mod rules;
+pub mod search;
 pub mod slices;
 
 pub use order::Order;

@@ -26,6 +26,7 @@
 pub mod assumption;
 pub mod bag;
 pub mod bits;
+pub mod components;
 pub mod concrete;
 pub mod config;
 pub mod cubes;

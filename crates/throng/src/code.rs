@@ -1,9 +1,12 @@
-//! Programs in C behind the front door: what they are asked, who proves and who refutes, and what
-//! an answer can be written as. [`crate::Job`] has no other way to answer about them.
+//! Programs in source languages behind the front door: what they are asked, who proves and who
+//! refutes, and what an answer can be written as. [`crate::Job`] has no other way to answer about
+//! them.
 
 mod abstraction;
 mod certificate;
 mod check;
+#[cfg(feature = "c")]
+mod compiling;
 mod deadlock;
 mod locksets;
 mod memory;
@@ -12,137 +15,121 @@ mod orders;
 mod parts;
 mod property;
 mod question;
+#[cfg(feature = "c")]
 mod replay;
+mod text;
+#[cfg(feature = "c")]
 mod witness;
 
+#[cfg(feature = "c")]
+pub use compiling::Compiling;
+#[cfg(feature = "c")]
 pub use replay::Replay;
+#[cfg(feature = "c")]
 pub use witness::WitnessOf;
 
 pub(crate) use certificate::{certify, write as certificate};
 pub(crate) use check::{Search, check};
+#[cfg(feature = "c")]
 pub(crate) use replay::replay;
+#[cfg(feature = "c")]
 pub(crate) use witness::{follow, write as witness};
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use self::parts::Part;
+use self::text::{Loaded, Text};
 use crate::error::Error;
-use throng_c::{Flags, Library, Loaded, Options, Project, Selection, SourceFile, Text};
 use throng_goto::Concrete;
 use throng_goto::program::Program;
+use throng_lang::load::Format;
 use throng_lang::question::{Question, SourceDiagnostic};
-use throng_lang::source::{Diagnostic, Severity, Source};
+use throng_lang::source::{Diagnostic, Source};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Unknown;
 
-/// How a C program is compiled, as far as that matters to what it means.
-#[derive(Clone, Debug, Default)]
-pub struct Compiling {
-    /// The flags of the compiler.
-    pub flags: Flags,
-    /// Further files of the same program; those that are not there are looked for beside the first.
-    pub more: Vec<SourceFile>,
-    /// What is known about functions without a body, beside the table that is built in.
-    pub library: Arc<Library>,
-}
-
-impl Compiling {
-    /// Returns how further files are compiled with the flags of the first.
-    ///
-    /// ```
-    /// use throng::{Compiling, Flags};
-    /// let flags = Flags::read(["-DN=3", "-include", "stdint.h"])?;
-    /// assert_eq!(Compiling::alike(flags, &["b.c", "c.c"]).more.len(), 2);
-    /// # Ok::<(), String>(())
-    /// ```
-    pub fn alike(flags: Flags, more: &[impl AsRef<Path>]) -> Compiling {
-        let compiled = |path: &Path| SourceFile { path: path.into(), flags: flags.clone() };
-        Compiling {
-            more: more.iter().map(|path| compiled(path.as_ref())).collect(),
-            flags,
-            ..Compiling::default()
-        }
-    }
-
-    fn options(&self, first: &Path, limits: &Limits) -> Options {
-        Options {
-            flags: self.flags.clone(),
-            more: self.files_beside(first),
-            library: self.library.clone(),
-            timeout: patience(limits),
-            ..Options::default()
-        }
-    }
-
-    /// Returns the further files where they are, or beside the first.
-    pub fn files_beside(&self, first: &Path) -> Vec<SourceFile> {
-        let there = |path: &PathBuf| match path.exists() {
-            true => path.clone(),
-            false => first.parent().unwrap_or(Path::new("")).join(path),
-        };
-        let placed = |file: &SourceFile| SourceFile { path: there(&file.path), ..file.clone() };
-        self.more.iter().map(placed).collect()
-    }
-}
-
-/// Returns how long the preprocessor may take for a file.
-fn patience(limits: &Limits) -> Duration {
-    Options::default().timeout.min(limits.time_left().unwrap_or(Duration::MAX))
-}
-
-/// A C program that was read.
+/// A program in a source language that was read.
 #[derive(Clone)]
 pub(crate) struct Code {
     text: Text,
     files: usize,
-    /// What is said about the choice of its files.
-    remarks: Vec<String>,
+    /// What is said about reading it.
+    warnings: Vec<Diagnostic>,
 }
 
 impl Code {
-    pub(crate) fn open(path: &Path, compiling: &Compiling, limits: &Limits) -> Result<Code, Error> {
-        let text = Text::open(path, &compiling.options(path, limits))?;
-        Ok(Code { text, files: 1 + compiling.more.len(), remarks: Vec::new() })
+    /// Reads a file of a language.
+    pub(crate) fn open(path: &Path, format: Format, limits: &Limits) -> Result<Code, Error> {
+        match format {
+            #[cfg(feature = "c")]
+            Format::C => Code::open_c(path, &Compiling::default(), limits),
+            _ => Err(unread(path, format)),
+        }
+    }
+
+    /// Reads a program in C as it is compiled.
+    #[cfg(feature = "c")]
+    pub(crate) fn open_c(path: &Path, compiling: &Compiling, limits: &Limits) -> Result<Code, Error> {
+        let text = throng_c::Text::open(path, &compiling.options(path, limits))?;
+        Ok(Code { text: Text::C(text), files: 1 + compiling.more.len(), warnings: Vec::new() })
     }
 
     /// Reads a program of a build.
-    pub(crate) fn of_project(path: &Path, selection: &Selection, limits: &Limits) -> Result<Code, Error> {
-        let project = Project::open(path)?;
-        let (text, chosen) = Text::of_project(&project, selection, patience(limits))?;
-        let files = text.files().count();
-        Ok(Code { text, files, remarks: [project.remarks(), &chosen].concat() })
+    #[cfg(feature = "c")]
+    pub(crate) fn of_project(
+        path: &Path,
+        selection: &throng_c::Selection,
+        limits: &Limits,
+    ) -> Result<Code, Error> {
+        let project = throng_c::Project::open(path)?;
+        let patience = compiling::patience(limits);
+        let (text, chosen) = throng_c::Text::of_project(&project, selection, patience)?;
+        let warning = |remark: &String| Diagnostic {
+            severity: throng_lang::source::Severity::Warning,
+            ..Diagnostic::whole("W811", remark)
+        };
+        let warnings = project.remarks().iter().chain(&chosen).map(warning).collect();
+        Ok(Code { files: text.files().count(), text: Text::C(text), warnings })
     }
 
     /// Reads a text that stands for the file.
-    pub(crate) fn edited(path: &Path, text: Source, limits: &Limits) -> Result<Code, Error> {
-        let compiling = Compiling::default();
-        let text = Text::edited(path, text, &compiling.options(path, limits))?;
-        Ok(Code { text, files: 1, remarks: Vec::new() })
+    pub(crate) fn edited(path: &Path, text: Source, format: Format, limits: &Limits) -> Result<Code, Error> {
+        match format {
+            #[cfg(feature = "c")]
+            Format::C => {
+                let options = Compiling::default().options(path, limits);
+                let text = Text::C(throng_c::Text::edited(path, text, &options)?);
+                Ok(Code { text, files: 1, warnings: Vec::new() })
+            }
+            _ => Err(unread(path, format)),
+        }
+    }
+
+    /// Its language.
+    pub(crate) fn format(&self) -> Format {
+        self.text.format()
     }
 
     /// The files that were read, those of the program first.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.text.files().chain(self.text.beside())
+        self.text.files()
     }
 
-    /// What is said about the choice of its files.
+    /// What is said about reading it.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = Diagnostic> + '_ {
-        self.remarks
-            .iter()
-            .map(|remark| Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W811", remark) })
+        self.warnings.iter().cloned()
     }
 
     pub(crate) fn source(&self) -> &Arc<Source> {
-        &self.text.source
+        self.text.source()
     }
 
     /// Returns the program with what is asked about it, and warnings about the question.
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
-        let asked = question::translate(question, &self.text.source)?;
+        let asked = question::translate(question, self.format(), self.source())?;
         let loaded = self.text.asking(&asked)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);
@@ -157,7 +144,16 @@ pub(crate) struct Posed {
     model: Arc<Concrete>,
     pub(crate) problem: Problem,
     /// The number of files.
+    #[cfg_attr(not(feature = "c"), expect(dead_code, reason = "witnesses are about one file"))]
     files: usize,
+}
+
+/// The error for a language that is compiled out.
+fn unread(path: &Path, format: Format) -> Error {
+    let message = format!("{} is not read from a text, or not without its feature", format.description());
+    let diagnostic = Diagnostic::whole("E703", message);
+    let source = Arc::new(Source::new(path.display().to_string(), ""));
+    Error::Refused(vec![SourceDiagnostic { source, diagnostic }])
 }
 
 impl Posed {

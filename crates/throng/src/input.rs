@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "code")]
+use crate::code::Code;
 #[cfg(feature = "c")]
-use crate::code::{Code, Compiling};
+use crate::code::Compiling;
 use crate::error::Error;
 #[cfg(feature = "c")]
 use throng_c::Selection;
@@ -37,7 +39,7 @@ pub(crate) enum Content {
     /// A model.
     Model(Arc<Loaded>),
     /// A program in a source language.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     Code(Arc<Code>),
 }
 
@@ -56,8 +58,8 @@ impl Input {
     pub fn open_within(path: impl AsRef<Path>, reading: Reading, limits: &Limits) -> Result<Input, Error> {
         let (path, began) = (path.as_ref(), Instant::now());
         let content = match format_of(path, &reading) {
-            #[cfg(feature = "c")]
-            Ok(Format::C) => Content::Code(Arc::new(Code::open(path, &Compiling::default(), limits)?)),
+            #[cfg(feature = "code")]
+            Ok(format) if format.is_code() => Content::Code(Arc::new(Code::open(path, format, limits)?)),
             _ => Content::Model(Arc::new(load_within(path, &reading, limits)?)),
         };
         Ok(Input { path: path.into(), reading, content, took: began.elapsed() })
@@ -67,7 +69,7 @@ impl Input {
     #[cfg(feature = "c")]
     pub fn open_c(path: impl AsRef<Path>, compiling: &Compiling, limits: &Limits) -> Result<Input, Error> {
         let (path, began) = (path.as_ref(), Instant::now());
-        let content = Content::Code(Arc::new(Code::open(path, compiling, limits)?));
+        let content = Content::Code(Arc::new(Code::open_c(path, compiling, limits)?));
         let reading = Reading { from: Some(Format::C), ..Reading::default() };
         Ok(Input { path: path.into(), reading, content, took: began.elapsed() })
     }
@@ -136,10 +138,10 @@ impl Input {
     ) -> Result<Input, Error> {
         let began = Instant::now();
         let content = match format {
-            #[cfg(feature = "c")]
-            Format::C => {
+            #[cfg(feature = "code")]
+            format if format.is_code() => {
                 let named = if path.as_os_str().is_empty() { Path::new(&source.name) } else { &path };
-                Content::Code(Arc::new(Code::edited(named, source.clone(), limits)?))
+                Content::Code(Arc::new(Code::edited(named, source.clone(), format, limits)?))
             }
             _ => Content::Model(Arc::new(read_within(source, format, &reading, limits)?)),
         };
@@ -160,7 +162,7 @@ impl Input {
     pub fn source(&self) -> &Arc<Source> {
         match &self.content {
             Content::Model(loaded) => &loaded.source,
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             Content::Code(code) => code.source(),
         }
     }
@@ -169,8 +171,8 @@ impl Input {
     pub fn format(&self) -> Format {
         match &self.content {
             Content::Model(loaded) => loaded.format,
-            #[cfg(feature = "c")]
-            Content::Code(_) => Format::C,
+            #[cfg(feature = "code")]
+            Content::Code(code) => code.format(),
         }
     }
 
@@ -178,7 +180,7 @@ impl Input {
     pub fn warnings(&self) -> impl Iterator<Item = SourceDiagnostic> + '_ {
         let warnings: Vec<Diagnostic> = match &self.content {
             Content::Model(loaded) => loaded.warnings.clone(),
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             Content::Code(code) => code.warnings().collect(),
         };
         let source = self.source();
@@ -189,7 +191,7 @@ impl Input {
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.content {
             _ if self.path.as_os_str().is_empty() => Vec::new(),
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             Content::Code(code) => code.files().map(Path::to_path_buf).collect(),
             Content::Model(_) => vec![self.path.clone()],
         }
@@ -210,7 +212,7 @@ impl Input {
     pub fn loaded(&self) -> Option<&Arc<Loaded>> {
         match &self.content {
             Content::Model(loaded) => Some(loaded),
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             Content::Code(_) => None,
         }
     }

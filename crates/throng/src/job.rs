@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "c")]
+#[cfg(feature = "code")]
 use crate::code::{self, Posed};
 use crate::error::Error;
-#[cfg(feature = "c")]
+#[cfg(feature = "code")]
 use crate::input::Content;
 use crate::input::Input;
 use crate::outcome::{Outcome, Phases, Subject};
@@ -140,7 +140,7 @@ pub struct Job<'a> {
     pub(crate) checks: bool,
     strict: bool,
     /// Proofs that can be written as a certificate are preferred.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     pub(crate) certifiable: bool,
     /// The problem, once it was asked for; for [`Job::check`], and for [`Job::reach`] and
     /// [`Job::cutoff`].
@@ -161,7 +161,7 @@ pub struct Prepared {
     /// The text behind a problem that was not read from an input.
     source: Option<Arc<Source>>,
     /// The program in a source language behind the problem.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     pub(crate) posed: Option<Arc<Posed>>,
     took: Duration,
 }
@@ -180,7 +180,7 @@ impl Prepared {
 
     /// What the reader of a source language takes for granted or leaves open.
     pub fn notes(&self) -> &[Assumption] {
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         if let Some(posed) = &self.posed {
             return posed.notes();
         }
@@ -188,27 +188,27 @@ impl Prepared {
     }
 
     /// A program in a source language as it is executed: calls inlined, every access written out.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     pub fn goto(&self) -> Option<String> {
         self.posed.as_ref().map(|posed| posed.print())
     }
 
     /// The control-flow graph of a program in a source language, for Graphviz.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     pub fn flow(&self) -> Option<String> {
         self.posed.as_ref().map(|posed| posed.dot())
     }
 
     /// The Boolean program at the end of the predicate abstraction of a program in a source
     /// language; `round` hears of each round.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     pub fn abstraction(&self, limits: &Limits, round: &mut dyn FnMut(&str)) -> Option<Result<String, Error>> {
         self.posed.as_ref().map(|posed| posed.abstraction(limits, round))
     }
 
     /// Why what is reached is not known, whatever a search finds.
     fn doubt(&self) -> Option<Unknown> {
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         if let Some(posed) = &self.posed {
             return posed.doubt();
         }
@@ -236,7 +236,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             certifiable: false,
             prepared: Default::default(),
         }
@@ -250,7 +250,7 @@ impl<'a> Job<'a> {
             left_out: Vec::new(),
             input: None,
             source: None,
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             posed: None,
             took: Duration::ZERO,
         };
@@ -262,7 +262,7 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             certifiable: false,
             prepared: [ready(), ready()],
         }
@@ -444,7 +444,7 @@ impl<'a> Job<'a> {
     /// orders is none.
     pub fn certifiable(mut self) -> Job<'a> {
         self.settings.partial_order = false;
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         {
             self.certifiable = true;
         }
@@ -457,7 +457,7 @@ impl<'a> Job<'a> {
     }
 
     /// How messages name what can be set.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     pub(crate) fn names(&self) -> &'static Vocabulary {
         self.question.vocabulary
     }
@@ -486,7 +486,7 @@ impl<'a> Job<'a> {
         let began = Instant::now();
         let question =
             Question { may_lack_target: listing || self.question.may_lack_target, ..self.question.clone() };
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         if let Content::Code(code) = input.content() {
             let (posed, warnings) = code.ask(&question)?;
             return Ok(Prepared {
@@ -511,7 +511,7 @@ impl<'a> Job<'a> {
             left_out,
             input: Some(read),
             source: None,
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             posed: None,
             took: input.took() + began.elapsed(),
         })
@@ -520,7 +520,7 @@ impl<'a> Job<'a> {
     /// Searches with an engine of Throng, then checks the evidence. Running into a limit is an
     /// outcome, not an error.
     pub fn check(&self, engine: Engine, limits: &Limits) -> Result<Outcome, Error> {
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         if let Some(outcome) = self.check_code(code::Search::Engine(engine), limits)? {
             return Ok(outcome);
         }
@@ -529,7 +529,7 @@ impl<'a> Job<'a> {
 
     /// The same with any engine, such as your own. Its evidence is checked, too.
     pub fn check_by(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         if let Some(outcome) = self.check_code(code::Search::Own(engine), limits)? {
             return Ok(outcome);
         }
@@ -537,7 +537,7 @@ impl<'a> Job<'a> {
     }
 
     /// Answers about a program in a source language, whose provers know more than its model.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     fn check_code(&self, search: code::Search<'_>, limits: &Limits) -> Result<Option<Outcome>, Error> {
         let prepared = self.prepare()?;
         let (Some(posed), Some(input)) = (&prepared.posed, &prepared.input) else { return Ok(None) };
@@ -609,7 +609,7 @@ impl<'a> Job<'a> {
             vacuous,
             assumptions: Vec::new(),
             remarks: Vec::new(),
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             answered: None,
             memory_model: None,
             most_threads: None,
@@ -713,7 +713,7 @@ impl<'a> Job<'a> {
     /// in whatever format the input's language has. What is not accepted is
     /// [`Error::NotCertified`].
     pub fn certify_file(&self, bytes: &[u8], limits: &Limits) -> Result<Certified, Error> {
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         if let Some(Content::Code(_)) = self.input.as_ref().map(Input::content)
             && let Some(posed) = &self.prepare()?.posed
         {

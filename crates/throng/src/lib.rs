@@ -113,7 +113,7 @@ assert!(replay.text.contains("main"));
 //! checker nothing about either. [`Question`] turns what a user asks into a
 //! [`model::problem::Problem`]; [`Job`] puts the parts together.
 
-#[cfg(feature = "c")]
+#[cfg(feature = "code")]
 mod code;
 mod covering;
 mod error;

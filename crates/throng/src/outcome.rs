@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-#[cfg(feature = "c")]
+#[cfg(feature = "code")]
 use crate::code::{self, Answered};
 use crate::job::Prepared;
 use crate::report::{json, sarif, text};
@@ -92,7 +92,7 @@ pub struct Outcome {
     pub(crate) limits: Limits,
     pub(crate) subject: Subject,
     /// The answers about a program in a source language, each with its provers.
-    #[cfg(feature = "c")]
+    #[cfg(feature = "code")]
     pub(crate) answered: Option<Arc<Answered>>,
     pub(crate) shown: OnceLock<Answer>,
 }
@@ -225,7 +225,7 @@ impl Outcome {
         prepared: &Prepared,
         out: &mut dyn io::Write,
     ) -> Result<io::Result<()>, String> {
-        #[cfg(feature = "c")]
+        #[cfg(feature = "code")]
         if let Some(answered) = &self.answered {
             return code::certificate(answered, self).map(|text| out.write_all(text.as_bytes()));
         }

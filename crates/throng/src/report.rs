@@ -17,7 +17,6 @@ pub mod text;
 use std::time::Duration;
 
 use crate::outcome::Outcome;
-use throng_lang::load::Format;
 pub use throng_model::plural;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::{Certificate, Trace, Verdict};
@@ -66,7 +65,7 @@ fn scope(problem: &Problem, unit: &str) -> String {
 fn most_created(report: &Outcome, verdict: &Verdict) -> Option<u32> {
     let Problem { initial, bound, model, .. } = &report.problem;
     let starts_them = model.spawns() && initial.iter().all(|family| family.any.is_empty());
-    if !starts_them || *bound != Bound::Any || report.subject.format.is_some_and(|f| f != Format::C) {
+    if !starts_them || *bound != Bound::Any || report.subject.format.is_some_and(|f| !f.is_code()) {
         return None;
     }
     let seen = match verdict {

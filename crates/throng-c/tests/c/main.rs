@@ -14,3 +14,4 @@ mod sequential;
 mod syntax;
 mod table;
 mod units;
+mod waiting;

@@ -17,6 +17,7 @@
 pub mod access;
 pub mod expr;
 pub mod live;
+pub mod waiting;
 
 use self::expr::{Cube, Expr, FREE, Var, ZERO};
 use super::lower::Globals;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Posed;
+use super::text::Loaded;
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
 use crate::report::plural;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
-use throng_c::Loaded;
 use throng_check::Checked;
 use throng_check::certify::Fault;
 use throng_engine::hunt::Hunt;

@@ -1,4 +1,4 @@
-//! C programs with one thing changed.
+//! Programs with one thing changed.
 
 use super::{Code, Posed};
 use throng_lang::mutant::Mutant;
@@ -6,7 +6,7 @@ use throng_lang::mutant::Mutant;
 impl Posed {
     /// Returns every way to change one thing.
     pub(crate) fn mutants(&self) -> Vec<Mutant> {
-        throng_c::mutants::mutants(&self.loaded)
+        self.loaded.mutants()
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::property;
-use throng_c::Loaded;
+use super::text::Loaded;
 use throng_goto::Question as GotoQuestion;
+use throng_lang::load::Format;
 use throng_lang::question::{CodeQuestion, Question, SourceDiagnostic};
 use throng_lang::source::{Diagnostic, Severity, Source};
 use throng_lang::vocabulary::Vocabulary;
@@ -12,9 +13,10 @@ use throng_lang::vocabulary::Vocabulary;
 /// Returns the question about a goto program, or all that is wrong with it.
 pub(super) fn translate(
     question: &Question,
+    format: Format,
     source: &Arc<Source>,
 ) -> Result<GotoQuestion, Vec<SourceDiagnostic>> {
-    let refused = inapplicable(question, source);
+    let refused = inapplicable(question, format, source);
     if !refused.is_empty() {
         return Err(refused);
     }
@@ -62,8 +64,8 @@ pub(super) fn warnings(question: &Question, loaded: &Loaded) -> Vec<SourceDiagno
     vec![SourceDiagnostic { source: query.source.clone(), diagnostic: diagnostic.hint(hint) }]
 }
 
-/// Returns a message for each thing that cannot be asked about C.
-fn inapplicable(question: &Question, source: &Arc<Source>) -> Vec<SourceDiagnostic> {
+/// Returns a message for each thing that cannot be asked about a program in a source language.
+fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Vec<SourceDiagnostic> {
     let names = question.vocabulary;
     let Question { initial, prop, targets, invariants, at_most, never, stuck, races, .. } = question;
     let first = |list: &[String]| list.first().cloned();
@@ -79,7 +81,7 @@ fn inapplicable(question: &Question, source: &Arc<Source>) -> Vec<SourceDiagnost
         names.memory_safety
     );
     let all_memory =
-        format!("{} is about all memory of a C program: give it without a variable", names.data_race);
+        format!("{} is about all memory of a program: give it without a variable", names.data_race);
     let mut found: Vec<SourceDiagnostic> = [
         (names.initial, initial.clone(), &start),
         (names.prop, prop.as_ref().map(|p| p.display().to_string()), &asked),
@@ -92,7 +94,7 @@ fn inapplicable(question: &Question, source: &Arc<Source>) -> Vec<SourceDiagnost
     ]
     .into_iter()
     .filter_map(|(option, value, hint)| {
-        let message = format!("`{option}` does not apply: {} is a C program", source.name);
+        let message = format!("`{option}` does not apply: {} is {}", source.name, format.description());
         Some(SourceDiagnostic::about_option(option, &value?, "E602", message, Some(hint)))
     })
     .collect();

@@ -39,5 +39,8 @@ pub(crate) fn replay(answered: &Answered) -> Option<Result<Replay, String>> {
     let Some(run) = Run::of(&part.posed.model, trace) else {
         return Some(Err("the threads of the run cannot be told apart".into()));
     };
-    Some(replay::write(&part.posed.loaded, &run, ends).map(|text| Replay { text, ends }))
+    let Some(loaded) = part.posed.loaded.in_c() else {
+        return Some(Err("replays are C programs, of programs in C".into()));
+    };
+    Some(replay::write(loaded, &run, ends).map(|text| Replay { text, ends }))
 }

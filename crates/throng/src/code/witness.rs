@@ -21,6 +21,7 @@ pub struct WitnessOf<'a> {
 /// Returns a witness of the verdict, or why there is none.
 pub(crate) fn write(answered: &Answered, of: &WitnessOf<'_>) -> Result<String, String> {
     let part = answered.shown();
+    let loaded = part.posed.loaded.in_c().ok_or("witnesses are about programs in C")?;
     let question = &part.posed.loaded.query.question;
     let specification = specification(question).ok_or("the format has no property for what was asked")?;
     if !question.entries.is_empty() || part.posed.files > 1 {
@@ -37,7 +38,7 @@ pub(crate) fn write(answered: &Answered, of: &WitnessOf<'_>) -> Result<String, S
     match &part.outcome.answer.verdicts[..] {
         [Verdict::Unsafe(trace)] => {
             let run = Run::of(&part.posed.model, trace).ok_or("the run cannot be replayed")?;
-            Ok(witness::violation(&task, &witness::segments(&part.posed.loaded, &run)))
+            Ok(witness::violation(&task, &witness::segments(loaded, &run)))
         }
         // What was proved about lines is not in terms of C's sequence points.
         [Verdict::Safe(_)] => Ok(witness::correctness(&task, &[])),
@@ -91,7 +92,10 @@ pub(crate) fn follow(posed: &Posed, program: &[u8], text: &[u8]) -> Result<(), F
     if posed.undefined().is_some() {
         return open("the program calls what is not defined");
     }
-    match witness::follow(&posed.loaded, &found) {
+    let Some(loaded) = posed.loaded.in_c() else {
+        return Err(unreadable("witnesses are about programs in C".into()));
+    };
+    match witness::follow(loaded, &found) {
         Some(true) => Ok(()),
         Some(false) => Err(Fault::Invalid("no run follows the witness".into())),
         None => open("the witness leaves too much open to be followed"),

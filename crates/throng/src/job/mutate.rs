@@ -17,7 +17,7 @@ impl<'a> Job<'a> {
         match self.program()?.content() {
             Content::Model(loaded) if loaded.format == Format::Bp => Ok(mutants(&loaded.source.text)),
             Content::Model(_) => Err(unsuitable()),
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             Content::Code(_) => {
                 Ok(self.prepare()?.posed.as_ref().map(|posed| posed.mutants()).unwrap_or_default())
             }
@@ -33,7 +33,7 @@ impl<'a> Job<'a> {
                 let source = Source::new(loaded.source.name.clone(), text);
                 Content::Model(Arc::new(read(source, loaded.format, input.reading())?))
             }
-            #[cfg(feature = "c")]
+            #[cfg(feature = "code")]
             Content::Code(code) => Content::Code(Arc::new(code.mutated(mutant))),
         };
         Ok(Job {
