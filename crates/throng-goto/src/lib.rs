@@ -19,10 +19,12 @@ pub mod program;
 pub mod query;
 pub mod question;
 pub mod run;
+pub mod robust;
 pub mod step;
 pub mod waiting;
 
 pub use model::Concrete;
 pub use program::Program;
 pub use query::Query;
+pub use robust::Robust;
 pub use question::Question;

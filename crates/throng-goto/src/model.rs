@@ -233,7 +233,8 @@ impl Concrete {
         }
     }
 
-    fn edge(&self, at: Point) -> Edge {
+    /// The edge of an instruction.
+    pub fn edge_of(&self, at: Point) -> Edge {
         Edge(self.bases[at.template as usize] + at.pc)
     }
 
@@ -294,7 +295,7 @@ impl Model for Concrete {
             put: Bag::new(),
             spawn: Bag::new(),
             others: Bystanders::Stay,
-            edge: self.edge(thread.point()),
+            edge: self.edge_of(thread.point()),
             choice: 0,
         };
         let outcomes = self.steps(&state.0, &thread);
@@ -302,7 +303,7 @@ impl Model for Concrete {
             // Another thread is about to access memory: is this one about to do that, too?
             let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| t.races(about));
             if let Some(touch) = found {
-                let edge = self.edge(touch.at);
+                let edge = self.edge_of(touch.at);
                 out.push(Step { to: self.violation(Violation::Race), put: Bag::one(l), edge, ..plain });
             }
             return self.complete();
@@ -320,7 +321,7 @@ impl Model for Concrete {
                 to,
                 put: outcome.thread.map(|t| Bag::one(self.local(t))).unwrap_or_default(),
                 spawn: outcome.started.into_iter().map(|t| self.local(t)).collect(),
-                edge: self.edge(at),
+                edge: self.edge_of(at),
                 choice: choice as u64,
                 ..plain.clone()
             });
@@ -331,7 +332,7 @@ impl Model for Concrete {
             let mut stopped = Thread::clone(&thread);
             (stopped.stopped, stopped.registers, stopped.frames) = (true, Vec::new(), Vec::new());
             let put = Bag::one(self.local(stopped));
-            out.push(Step { to, put, edge: self.edge(write.at), ..plain.clone() });
+            out.push(Step { to, put, edge: self.edge_of(write.at), ..plain.clone() });
         }
         self.complete()
     }

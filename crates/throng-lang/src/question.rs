@@ -16,6 +16,7 @@ use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
 use crate::vocabulary::Vocabulary;
 use throng_model::Model;
+use throng_model::memory::MemoryModel;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 
 /// A question about an input; everything left open has a default.
@@ -80,8 +81,9 @@ pub struct CodeQuestion {
     pub no_spurious: bool,
     /// True if statements without calls, and conditions, are one step.
     pub whole_statements: bool,
-    /// True if sequential consistency is assumed, regardless of the memory orders in the program.
-    pub sequential: bool,
+    /// The memory model; without one, that of the language where the program names memory orders
+    /// that are weaker than sequential consistency.
+    pub memory_model: Option<MemoryModel>,
 }
 
 impl CodeQuestion {
@@ -97,7 +99,7 @@ impl CodeQuestion {
             (self.property.is_some(), vocabulary.property),
             (self.no_spurious, vocabulary.no_spurious),
             (self.whole_statements, vocabulary.whole_statements),
-            (self.sequential, vocabulary.memory_model),
+            (self.memory_model.is_some(), vocabulary.memory_model),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
     }

@@ -28,22 +28,7 @@ use throng_model::verdict::{Trace, Unknown, Verdict};
 /// How long smaller evidence is looked for before it is written down.
 const SHRINKING: Duration = Duration::from_secs(2);
 
-/// What other threads may see of the accesses of a thread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[non_exhaustive]
-pub enum MemoryModel {
-    /// Sequential consistency: steps of threads, one after the other, which all threads see alike.
-    #[serde(rename = "sc")]
-    Sequential,
-}
-
-impl fmt::Display for MemoryModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MemoryModel::Sequential => f.write_str("sequential consistency"),
-        }
-    }
-}
+pub use throng_model::memory::MemoryModel;
 
 /// Something to say beside a verdict. Prints as a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]

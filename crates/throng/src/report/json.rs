@@ -37,7 +37,7 @@ struct Document<'a> {
     /// What the verdicts take for granted.
     assumptions: Vec<String>,
     /// The memory model that proofs are limited to; null: none.
-    memory_model: Option<MemoryModel>,
+    memory_model: Option<&'static str>,
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
@@ -153,7 +153,7 @@ pub fn write(report: &Outcome) -> String {
             None => scope(&report.problem, report.unit()),
         },
         assumptions: report.assumed(),
-        memory_model: report.memory_model,
+        memory_model: report.memory_model.map(MemoryModel::name),
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
         certificate: report.certificate.as_ref(),
