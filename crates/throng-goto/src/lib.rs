@@ -18,13 +18,13 @@ pub mod model;
 pub mod program;
 pub mod query;
 pub mod question;
-pub mod run;
 pub mod robust;
+pub mod run;
 pub mod step;
 pub mod waiting;
 
 pub use model::Concrete;
 pub use program::Program;
 pub use query::Query;
-pub use robust::Robust;
 pub use question::Question;
+pub use robust::Robust;

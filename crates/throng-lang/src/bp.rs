@@ -78,6 +78,7 @@ pub(crate) fn of_tree(
     patience: &Patience,
 ) -> (Option<Jit>, Vec<Diagnostic>) {
     let (resolved, mut diagnostics) = resolve_tree(&tree, text);
+    diagnostics.extend(orders::orders(&tree).err().unwrap_or_default());
     if failed(&diagnostics, text, patience) {
         return (None, diagnostics);
     }

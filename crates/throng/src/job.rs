@@ -7,6 +7,7 @@
 mod bounds;
 mod cutoff;
 mod mutate;
+mod orders;
 mod reach;
 
 pub use self::cutoff::CutoffMethod;
@@ -524,7 +525,8 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Engine(engine), limits)? {
             return Ok(outcome);
         }
-        self.search(&*engine.build(&self.settings), limits)
+        let engine = engine.build(&self.settings);
+        self.with_orders(self.search(&*engine, limits)?, &*engine, limits)
     }
 
     /// The same with any engine, such as your own. Its evidence is checked, too.
@@ -533,7 +535,7 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Own(engine), limits)? {
             return Ok(outcome);
         }
-        self.search(engine, limits)
+        self.with_orders(self.search(engine, limits)?, engine, limits)
     }
 
     /// Answers about a program in a source language, whose provers know more than its model.

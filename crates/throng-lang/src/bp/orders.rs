@@ -54,6 +54,20 @@ impl Orders {
         found.into_iter().filter(|slice| !sequential || races(slice)).collect()
     }
 
+    /// Returns whether some access is a plain one.
+    pub fn has_plain(&self) -> bool {
+        self.instructions.values().any(|i| i.access.order == Order::Plain)
+    }
+
+    /// Returns whether hardware may let a relaxed read take its value from a later write, which the
+    /// axioms rule out: there are relaxed reads and relaxed writes.
+    pub fn may_buffer_loads(&self) -> bool {
+        let atomic = |i: &&Instruction| i.access.is_access() && i.access.order != Order::Plain;
+        let mut atomics = self.instructions.values().filter(atomic).map(|i| i.access);
+        atomics.clone().any(|a| a.reads() && !a.order.acquires())
+            && atomics.any(|a| a.writes() && !a.order.releases())
+    }
+
     /// The atomic locations.
     pub fn atomics(&self) -> BTreeSet<Location> {
         let atomic = |i: &&Instruction| i.access.is_access() && i.access.order != Order::Plain;

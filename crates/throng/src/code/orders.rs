@@ -14,8 +14,8 @@ use throng_engine::hunt::HuntFirst;
 use throng_engine::{Algorithm, Engine};
 use throng_goto::Robust;
 use throng_goto::program::{Access, Instr, Order, Start};
-use throng_model::assumption::Assumption;
 use throng_model::Describe;
+use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
@@ -30,12 +30,7 @@ enum Shown {
 }
 
 /// Answers about the memory model of C11 where sequential consistency was asked about so far.
-pub(super) fn settle(
-    job: &Job<'_>,
-    posed: &Posed,
-    parts: &mut [Part],
-    limits: &Limits,
-) -> Result<(), Error> {
+pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &Limits) -> Result<(), Error> {
     let query = &posed.loaded.query;
     let asked = query.program.weak_orders || query.question.memory_model.is_some();
     for part in parts.iter_mut().filter(|_| asked) {
@@ -55,8 +50,9 @@ pub(super) fn settle(
 fn apply(shown: &Shown, part: &mut Part) {
     let why = match shown {
         Shown::Robust => {
-            let sequential =
-                |a: &Assumption| matches!(a, Assumption::SequentialConsistency { .. } | Assumption::StrongOrders);
+            let sequential = |a: &Assumption| {
+                matches!(a, Assumption::SequentialConsistency { .. } | Assumption::StrongOrders)
+            };
             part.outcome.assumptions.retain(|a| !sequential(a));
             if may_buffer_loads(&part.posed) {
                 part.outcome.assumptions.insert(0, Assumption::NoLoadBuffering);

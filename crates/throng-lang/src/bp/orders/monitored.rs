@@ -29,6 +29,7 @@ pub fn monitored(tree: &ast::Program, orders: &Orders, slice: &Slice) -> ast::Pr
     let accesses: Vec<_> = orders.instructions.values().map(|i| i.access).collect();
     let features = Features::of(&accesses);
     let monitor = Monitor::new(slice.target, slice.class, slice.sources.iter().copied(), features);
+    let monitor = if orders.auxiliary.is_empty() { monitor } else { monitor.beside(AUXILIARY) };
     let writer = Writer { orders, monitor: &monitor };
     let mut result = ast::Program { orders: Default::default(), ..tree.clone() };
     result.globals.extend(writer.declarations(tree));
@@ -39,6 +40,9 @@ pub fn monitored(tree: &ast::Program, orders: &Orders, slice: &Slice) -> ast::Pr
     }
     result
 }
+
+/// The number that stands for all auxiliary variables.
+const AUXILIARY: Location = Location::MAX;
 
 struct Writer<'m> {
     orders: &'m Orders,
@@ -52,7 +56,7 @@ fn value_name() -> String {
 
 impl Writer<'_> {
     fn name(&self, bit: Bit) -> String {
-        let location = |y: Location| &self.orders.locations[y as usize];
+        let location = |y: Location| self.orders.locations.get(y as usize).map_or("#auxiliary", |name| name);
         let word = match bit {
             Bit::Thread(Mine::Aware) => "aware".into(),
             Bit::Thread(Mine::Current) => "current".into(),
@@ -121,18 +125,13 @@ impl Writer<'_> {
         vec![Stmt { kind, ..stmt }]
     }
 
-    /// A statement about auxiliary variables makes its thread aware of all that happened, and lets
-    /// it know nothing.
     fn auxiliary(&self, stmt: Stmt) -> Stmt {
-        let aware = Bit::Thread(Mine::Aware);
-        let is_kept = self.monitor.bits().iter().any(|(bit, _)| *bit == aware);
-        let own = is_kept.then_some((aware, Formula::Constant(true))).into_iter().collect();
         let stmt = match stmt.kind {
             StmtKind::Assert(_) => Stmt { kind: StmtKind::Skip, ..stmt },
             StmtKind::Dead(_) => return stmt,
             _ => stmt,
         };
-        self.with(stmt, &Update { own, others: Vec::new() })
+        self.with(stmt, &self.monitor.auxiliary())
     }
 
     fn access(&self, mut stmt: Stmt, instruction: &Instruction) -> Vec<Stmt> {
@@ -160,7 +159,9 @@ impl Writer<'_> {
         }
         let found = self.expression(&self.monitor.violation(&instruction.access)?, false);
         let name = &self.orders.locations[self.monitor.target() as usize];
-        let accepted = guard(stmt).map(|guard| if races { guard.clone() } else { replaced(guard, name) });
+        // A race does not depend on the value that the access would see.
+        let decides = |guard: &&Expr| !(races && super::reads(guard, name));
+        let accepted = guard(stmt).filter(decides).map(|guard| replaced(guard, name));
         let bad = match accepted {
             Some(accepted) => expr(ExprKind::Chain(ChainOp::And, vec![found, accepted])),
             None => found,
