@@ -5,6 +5,7 @@
 //! whose address matters is bytes in memory. An address is a number: the object in the upper half,
 //! the offset in the lower.
 
+mod about;
 mod analysis;
 mod calls;
 mod created;
@@ -27,6 +28,7 @@ pub use throng_memory::Order;
 
 pub use crate::doubt::Doubt;
 pub use crate::floating::{Conversion, FloatOp, Width};
+pub use about::About;
 pub use flow::Holders;
 pub(crate) use flow::local_key;
 pub use inline::Budget;
@@ -883,6 +885,10 @@ pub struct Program {
     pub numbers: Vec<i64>,
     /// What is asked.
     pub asked: Vec<Violation>,
+    /// What a question about races is limited to; empty: nothing.
+    pub about: Vec<About>,
+    /// The file of instructions whose origin names none.
+    pub user: String,
     /// Whether memory errors are violations, asked for or not; else what follows one is not known.
     pub memory_errors: bool,
     /// The labels and functions of [`Violation::Exclusion`].

@@ -185,6 +185,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
             merged.remarks.extend(outcome.remarks.iter().cloned());
         }
     }
+    merged.findings = parts.iter().find_map(|p| p.outcome.findings.clone());
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
     answer.checked = Checked::all(parts.iter().map(|p| p.outcome.answer.checked));
