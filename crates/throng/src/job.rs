@@ -6,6 +6,7 @@
 
 mod bounds;
 mod cutoff;
+mod execution;
 mod mutate;
 mod orders;
 mod reach;
@@ -711,7 +712,7 @@ impl<'a> Job<'a> {
         let prepared = if about_cutoff { self.prepare_listing()? } else { self.prepare()? };
         let origin = prepared.origin().ok_or_else(no_input)?;
         let asked = if about_cutoff { Asked::Cutoff(origin) } else { Asked::Check(origin) };
-        Ok(certify(&asked, certificate, limits)?)
+        Ok(self.as_proved(certify(&asked, certificate, limits)?))
     }
 
     /// Returns whether a certificate is one about a cutoff alone, and no property was asked for.

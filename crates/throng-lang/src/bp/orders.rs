@@ -5,8 +5,10 @@
 //! accesses must have one. Other shared variables are *auxiliary*: they order the statements that
 //! use them, as under sequential consistency, but never let a thread know what another did.
 
+mod executed;
 mod monitored;
 
+pub use executed::{At, Executed};
 pub use monitored::{Slice, monitored};
 
 use super::ast::{self, Expr, Stmt, StmtKind};

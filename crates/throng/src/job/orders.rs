@@ -5,19 +5,35 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::execution::Run;
 use super::{Job, Prepared};
 use crate::error::Error;
 use crate::outcome::{MemoryModel, Outcome, Remark};
+use throng_check::certify::Certified;
 use throng_engine::Algorithm;
 use throng_lang::bp::Jit;
-use throng_lang::bp::orders::{Orders, Slice, monitored, orders};
+use throng_lang::bp::orders::{Executed, Orders, Slice, monitored, orders};
 use throng_lang::load::{Input as Loaded, with_tree};
 use throng_memory::rules::{Class, Location};
+use throng_memory::search::{Hunt, Search};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
+use throng_model::property::Property;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 use throng_model::{Describe, SetStates, plural};
+
+/// The most threads, events and graphs of the search for an execution that fails.
+const MOST_THREADS: usize = 3;
+const MOST_EVENTS: usize = 24;
+const MOST_GRAPHS: usize = 20_000;
+
+/// What came of the search for an execution that fails.
+enum Hunted {
+    Failing(Box<Outcome>),
+    /// How far it went.
+    Nothing(String),
+}
 
 /// What came of a slice.
 enum Sliced {
@@ -45,12 +61,74 @@ impl Job<'_> {
         if weak || self.question.code.memory_model.is_some() {
             outcome.memory_model = Some(model);
         }
-        let proved = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Safe(_)));
-        if model == MemoryModel::Sequential || !weak || !proved {
+        if model == MemoryModel::Sequential || !weak || outcome.is_unsafe() {
             return Ok(outcome);
         }
-        self.ask_slices(&mut outcome, (jit, &orders), engine, limits)?;
+        let proved = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Safe(_)));
+        let open = if proved { self.ask_slices(&mut outcome, (jit, &orders), engine, limits)? } else { None };
+        if !outcome.is_safe() || open.is_some() {
+            match self.hunt(&outcome, jit, &orders, limits)? {
+                Hunted::Failing(mut failing) => {
+                    failing.memory_model = outcome.memory_model;
+                    failing.subject = outcome.subject;
+                    failing.warnings = outcome.warnings;
+                    failing.time += outcome.time;
+                    failing.phases.reading = outcome.phases.reading;
+                    return Ok(*failing);
+                }
+                Hunted::Nothing(how) => {
+                    open.iter().for_each(|why| withdraw(&mut outcome, &format!("{why}; {how}")));
+                }
+            }
+        }
         Ok(outcome)
+    }
+
+    /// Says of a certificate about a program with weak memory orders what it is about.
+    pub(super) fn as_proved(&self, mut certified: Certified) -> Certified {
+        let orders = self.prepare().ok().and_then(program).map(|(_, orders)| orders);
+        if orders.is_some_and(|orders| !orders.is_sequential() || orders.has_plain()) {
+            certified.assumptions.push(Assumption::SequentialConsistency { guaranteed: false });
+        }
+        certified
+    }
+
+    /// Looks for an execution that fails, with more and more threads.
+    fn hunt(&self, outcome: &Outcome, jit: &Jit, orders: &Orders, limits: &Limits) -> Result<Hunted, Error> {
+        let prepared = self.prepare()?;
+        let problem = &prepared.problem;
+        let source = prepared.input.as_ref().map(|input| input.source().clone());
+        let Some(source) = source else { return Ok(Hunted::Nothing("no input".into())) };
+        let fixed = problem.initial.iter().find(|f| f.any.is_empty()).map(|f| f.threads.size() as usize);
+        let most = problem.bound.threads().map_or(MOST_THREADS, |n| MOST_THREADS.min(n as usize));
+        let asserts = problem.targets.iter().any(|t| t.property.as_deref() == Some(&Property::Assertions));
+        let stop = || limits.check().is_err();
+        for threads in fixed.map_or(1..=most, |n| n..=n) {
+            let Some(executed) = Executed::new(jit, orders, &source, threads) else {
+                return Ok(Hunted::Nothing(
+                    "executions of programs with atomic sections are not searched".into(),
+                ));
+            };
+            let search = Search {
+                events: MOST_EVENTS,
+                graphs: MOST_GRAPHS,
+                threads: most.max(threads),
+                alike: threads,
+                stop: &stop,
+            };
+            if let Hunt::Failing(found, failure) = search.hunt(&executed, asserts) {
+                let run = Run::new(&executed, &found, &failure);
+                let (problem, known) = run.problem(&failure, &outcome.problem);
+                let job = Job::of(problem).read_from(source.clone());
+                return Ok(Hunted::Failing(Box::new(job.search(&known, limits)?)));
+            }
+        }
+        let threads = fixed.unwrap_or(most);
+        let how = format!(
+            "no failing execution was found with up to {MOST_EVENTS} events of {}, in {MOST_GRAPHS} graphs",
+            plural(threads as u64, "thread")
+        );
+        Ok(Hunted::Nothing(how))
     }
 
     fn ask_slices(
@@ -59,7 +137,7 @@ impl Job<'_> {
         (jit, orders): (&Jit, &Orders),
         engine: &dyn Algorithm,
         limits: &Limits,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<String>, Error> {
         let slices = orders.slices();
         for &(target, class) in &slices {
             let name = &orders.locations[target as usize];
@@ -72,8 +150,7 @@ impl Job<'_> {
                     outcome.time += found.time;
                 }
                 Sliced::Open(why) => {
-                    withdraw(outcome, &format!("{why} `{name}`"));
-                    return Ok(());
+                    return Ok(Some(format!("{why} `{name}`")));
                 }
             }
         }
@@ -85,7 +162,7 @@ impl Job<'_> {
             plural(slices.len() as u64, "slice")
         );
         outcome.remarks.push(Remark::Abstraction(what));
-        Ok(())
+        Ok(None)
     }
 
     /// Asks a slice: first with the target as the only source, then with all.
