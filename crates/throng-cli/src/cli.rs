@@ -238,6 +238,9 @@ struct CertifyArgs {
     /// C: also a violation witness of SV-COMP, whose name ends in .yml
     #[arg(required_unless_present = "project")]
     certificate: Option<PathBuf>,
+    /// C: of several files, those of the program come first and the certificate last
+    #[arg(value_name = "FILE")]
+    more: Vec<PathBuf>,
     #[command(flatten)]
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the
@@ -264,9 +267,16 @@ impl CertifyArgs {
     /// it.
     fn with_certificate(&self) -> Result<CertifyArgs, Failure> {
         let mut args = self.clone();
-        args.certificate = self.certificate.clone().or_else(|| args.input.file.take());
-        let missing = || Failure::Other("the certificate is missing".into());
-        if args.certificate.is_some() { Ok(args) } else { Err(missing()) }
+        let mut files: Vec<PathBuf> = args.input.file.take().into_iter().collect();
+        files.extend(args.certificate.take());
+        files.append(&mut args.more);
+        args.certificate = files.pop();
+        let mut files = files.into_iter();
+        args.input.file = files.next();
+        args.more = files.collect();
+        let is_named =
+            args.certificate.is_some() && (args.input.file.is_some() || args.input.project.is_some());
+        if is_named { Ok(args) } else { Err(Failure::Other("the certificate is missing".into())) }
     }
 
     fn certificate(&self) -> &Path {

@@ -15,9 +15,12 @@ const CRATES: &[(&str, &[&str])] = &[
     // Neither C nor an engine.
     ("throng-goto", &["throng-model", "throng-lang"]),
     ("throng-goto-check", &["throng-model", "throng-lang", "throng-check", "throng-goto"]),
+    // It solves; what it finds out is checked.
+    ("throng-static", &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"]),
     ("throng-c", &["throng-model", "throng-lang", "throng-goto"]),
     // Runs compilers; what their output means is another's business.
     ("throng-rust", &["throng-lang"]),
+    ("throng-llvm", &["throng-model", "throng-lang", "throng-goto"]),
     ("throng-engine", &["throng-model", "throng-lang", "throng-check"]),
     (
         "throng-abstract",
@@ -31,7 +34,9 @@ const CRATES: &[(&str, &[&str])] = &[
             "throng-check",
             "throng-goto",
             "throng-goto-check",
+            "throng-static",
             "throng-c",
+            "throng-llvm",
             "throng-engine",
             "throng-abstract",
         ],
@@ -45,7 +50,7 @@ const CRATES: &[(&str, &[&str])] = &[
 const TRUSTED: &[&str] = &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"];
 
 /// Crates that search.
-const ENGINES: &[&str] = &["throng-engine", "throng-abstract", "throng"];
+const ENGINES: &[&str] = &["throng-engine", "throng-abstract", "throng-static", "throng"];
 
 /// Crates that may print: the program, and the programs of development.
 const PRINTS: &[&str] = &["throng-cli", "throng-dev"];
@@ -61,12 +66,23 @@ const PURE: &[&str] = &[
     "throng-abstract/src",
     "throng-goto/src",
     "throng-goto-check/src",
+    "throng-static/src",
     "throng-c/src/lower.rs",
     "throng-c/src/lower",
     "throng-c/src/mutants.rs",
     "throng-c/src/mutants",
     "throng-c/src/replay.rs",
     "throng-c/src/replay",
+    "throng-llvm/src/debug.rs",
+    "throng-llvm/src/layout.rs",
+    "throng-llvm/src/link.rs",
+    "throng-llvm/src/lower.rs",
+    "throng-llvm/src/lower",
+    "throng-llvm/src/models.rs",
+    "throng-llvm/src/models",
+    "throng-llvm/src/names.rs",
+    "throng-llvm/src/syntax.rs",
+    "throng-llvm/src/syntax",
     "throng/src/report.rs",
     "throng/src/report",
     "throng/src/template.rs",

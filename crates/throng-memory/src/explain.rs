@@ -30,7 +30,9 @@ pub type Repair = (u32, Order);
 /// none if there are no such places. Accesses of `fixed` stay as they are.
 pub fn repair(graph: &Graph, failure: &Failure, fixed: Option<Location>) -> Vec<Repair> {
     let mut weak: Vec<Repair> = Vec::new();
-    let open = |event: &Event| event.order != Order::Plain && fixed.is_none_or(|x| !event.is_access() || event.location != x);
+    let open = |event: &Event| {
+        event.order != Order::Plain && fixed.is_none_or(|x| !event.is_access() || event.location != x)
+    };
     for (_, event) in graph.events().filter(|(_, event)| open(event)) {
         let wanted = match event.kind {
             Kind::Load => Order::Acquire,
