@@ -13,7 +13,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("throng-lang", &["throng-model", "throng-memory"]),
     ("throng-check", &["throng-model", "throng-lang"]),
     // Neither C nor an engine.
-    ("throng-goto", &["throng-model", "throng-lang"]),
+    ("throng-goto", &["throng-model", "throng-memory", "throng-lang"]),
     ("throng-goto-check", &["throng-model", "throng-lang", "throng-check", "throng-goto"]),
     // It solves; what it finds out is checked.
     ("throng-static", &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"]),
@@ -30,6 +30,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "throng",
         &[
             "throng-model",
+            "throng-memory",
             "throng-lang",
             "throng-check",
             "throng-goto",
@@ -43,7 +44,18 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("throng-lsp", &["throng-model", "throng-lang", "throng-engine", "throng"]),
     ("throng-cli", &["throng-model", "throng-lang", "throng-check", "throng-engine", "throng", "throng-lsp"]),
-    ("throng-dev", &["throng-model", "throng-lang", "throng-check", "throng-engine", "throng", "throng-cli"]),
+    (
+        "throng-dev",
+        &[
+            "throng-model",
+            "throng-memory",
+            "throng-lang",
+            "throng-check",
+            "throng-engine",
+            "throng",
+            "throng-cli",
+        ],
+    ),
 ];
 
 /// Crates that a verdict may rest on: they know neither an engine nor a front end for C.
