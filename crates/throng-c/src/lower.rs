@@ -363,6 +363,8 @@ pub fn lower(
         notes: Vec::new(),
     };
     l.program.asked = question.violations();
+    l.program.about.clone_from(&question.about);
+    l.program.user.clone_from(&prepared.user.name);
     l.program.memory_errors = question.reports_memory_errors();
     if question.ilp32 {
         l.assume("pointers take 8 bytes, though `long` takes 4");

@@ -189,6 +189,18 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
+    /// C, with `--race`: exit status 10 also where a race is possible that no run shows, so that
+    /// only a proof, or a baseline, lets a build pass
+    #[arg(long, value_name = "WHAT", value_parser = ["possible"], help_heading = "C")]
+    fail_on: Option<String>,
+    /// C, with `--race`: accept the races in this file, which `--write-baseline` has written. The
+    /// exit status is 0 if these are all; lines may have moved since
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    baseline: Option<PathBuf>,
+    /// C, with `--race`: write all races that are found, possible or shown by a run, to this file,
+    /// for `--baseline`
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    write_baseline: Option<PathBuf>,
     /// C: write a program that goes through the run with real threads, if there is one;
     /// `cc -pthread FILE` compiles it
     #[arg(long, value_name = "FILE", help_heading = "C")]
@@ -226,6 +238,9 @@ struct CertifyArgs {
     /// C: also a violation witness of SV-COMP, whose name ends in .yml
     #[arg(required_unless_present = "project")]
     certificate: Option<PathBuf>,
+    /// C: of several files, those of the program come first and the certificate last
+    #[arg(value_name = "FILE")]
+    more: Vec<PathBuf>,
     #[command(flatten)]
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the
@@ -252,9 +267,16 @@ impl CertifyArgs {
     /// it.
     fn with_certificate(&self) -> Result<CertifyArgs, Failure> {
         let mut args = self.clone();
-        args.certificate = self.certificate.clone().or_else(|| args.input.file.take());
-        let missing = || Failure::Other("the certificate is missing".into());
-        if args.certificate.is_some() { Ok(args) } else { Err(missing()) }
+        let mut files: Vec<PathBuf> = args.input.file.take().into_iter().collect();
+        files.extend(args.certificate.take());
+        files.append(&mut args.more);
+        args.certificate = files.pop();
+        let mut files = files.into_iter();
+        args.input.file = files.next();
+        args.more = files.collect();
+        let is_named =
+            args.certificate.is_some() && (args.input.file.is_some() || args.input.project.is_some());
+        if is_named { Ok(args) } else { Err(Failure::Other("the certificate is missing".into())) }
     }
 
     fn certificate(&self) -> &Path {
@@ -589,8 +611,9 @@ struct QuestionArgs {
     /// No data race. Programs, `--race VAR`: no two threads may be about to access this shared
     /// variable, one of them to write it, no thread being inside an atomic section; may be
     /// repeated. C, `--race` without a variable, after the file: no two threads about to access the
-    /// same memory, one writing, not both atomically; assertions are then not asked for, unless by
-    /// `--assertions`
+    /// same memory, one writing, not both atomically; `--race VAR` and `--race FILE:LINE` ask about
+    /// races on a variable, or a part of one, and in a line. Assertions are then not asked for,
+    /// unless by `--assertions`
     #[arg(long, value_name = "VAR", num_args = 0..=1, default_missing_value = "", help_heading = "Question")]
     race: Vec<String>,
     /// No configuration may be reached in which no thread can move although some thread has not

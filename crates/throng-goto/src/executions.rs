@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
 use throng_memory::Order;
-use throng_memory::axioms::judge;
+use throng_memory::axioms::{Judgement, Sequences, judge, judge_with};
 use throng_memory::graph::{Event, Graph, Id};
 use throng_memory::rules::{Kind, Location};
 use throng_model::problem::{Initial, Problem, Target};
 use throng_model::verdict::Trace;
 use throng_model::{
-    Accessed, Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared,
-    Step, Traits, Transfers,
+    Accessed, Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step,
+    Traits, Transfers,
 };
 
 use crate::doubt::{Doubt, of_steps};
@@ -77,6 +77,8 @@ pub struct Executions {
 }
 
 const SIZES: &str = "an atomic object is accessed in parts of different sizes";
+const LONGER: &str =
+    "an execution fails with the release sequences of C++20, and with those of C11 it does not";
 const SECTION: &str = "memory is accessed in an atomic section, which has no meaning under C11";
 
 /// One way of a step: the world afterwards.
@@ -127,9 +129,11 @@ impl Executions {
     /// The question whether an execution reaches one of these shared states.
     pub fn problem(self: Arc<Self>, original: &Problem, target: Target) -> Problem {
         let (shared, threads) = self.concrete.initial();
-        let memory = self.concrete.memory(shared).map(|s| s.0.clone()).unwrap_or_else(|| {
-            Arc::new(crate::step::initial_memory(self.program()))
-        });
+        let memory = self
+            .concrete
+            .memory(shared)
+            .map(|s| s.0.clone())
+            .unwrap_or_else(|| Arc::new(crate::step::initial_memory(self.program())));
         let mut states: Vec<Thread> =
             threads.iter().filter_map(|&l| self.concrete.thread(l)).map(|t| Thread::clone(&t)).collect();
         if let (Start::Any(_), Some(n)) = (&self.program().start, original.bound.threads()) {
@@ -281,7 +285,21 @@ impl Executions {
         }
         let grown = graph.len() > world.graph.len();
         let Some(judgement) = (if grown { judge(&graph) } else { Some(SEQUENTIAL) }) else { return };
-        ways.push(Way { world: World { memory, graph }, outcome, children, race: judgement.race });
+        let failed = matches!(outcome.after, After::Failed(..));
+        let race = match (judgement.race, failed) {
+            (None, false) => None,
+            (race, _) => match judge_with(&graph, Sequences::Thread) {
+                // It fails by the rules of C++20 only: neither a violation nor none.
+                None => return self.note(LONGER.into()),
+                Some(judged) => {
+                    if race.is_some() && judged.race.is_none() {
+                        self.note(LONGER.into());
+                    }
+                    judged.race
+                }
+            },
+        };
+        ways.push(Way { world: World { memory, graph }, outcome, children, race });
     }
 
     /// The graph with the events of an outcome, and the numbers of the threads that it starts.
@@ -292,7 +310,8 @@ impl Executions {
         outcome: &Outcome,
         from: Option<Id>,
     ) -> Option<(Graph, Vec<u16>)> {
-        let mut adding = Adding { of: self, graph: before.clone(), thread: usize::from(index), children: Vec::new() };
+        let mut adding =
+            Adding { of: self, graph: before.clone(), thread: usize::from(index), children: Vec::new() };
         for n in 0..outcome.effects.len() {
             adding.effect(&outcome.effects, n, from)?;
         }
@@ -300,8 +319,8 @@ impl Executions {
     }
 }
 
-const SEQUENTIAL: throng_memory::axioms::Judgement =
-    throng_memory::axioms::Judgement { sequential: true, race: None };
+/// Of a graph that is as it was.
+const SEQUENTIAL: Judgement = Judgement { sequential: true, race: None };
 
 /// A graph to which the events of a step are added.
 struct Adding<'e> {
@@ -318,6 +337,7 @@ impl Adding<'_> {
             Effect::Access { address, size, writes, kind, at, inside, old, new } => {
                 if *inside && matches!(kind, Access::Atomic(_)) {
                     self.of.note_at(*at, SECTION);
+                    return None;
                 }
                 let from = from.filter(|_| kind.is_atomic());
                 let (kind, order) = match (kind, writes) {
@@ -362,7 +382,7 @@ impl Adding<'_> {
                 self.graph.joined.sort_unstable();
             }
             Effect::Ended(_) => {}
-            Effect::Begins(object) => self.begins(*object),
+            Effect::Begins(object) => return self.begins(*object),
         }
         Some(())
     }
@@ -372,8 +392,7 @@ impl Adding<'_> {
         let location = self.of.location(address, size);
         if !self.graph.writes.contains_key(&location) {
             let near = self.graph.writes.keys().filter_map(|&l| self.of.locations.get(l.into()));
-            let overlaps =
-                |l: &(i64, u32)| l.0 < address + i64::from(size) && address < l.0 + i64::from(l.1);
+            let overlaps = |l: &(i64, u32)| l.0 < address + i64::from(size) && address < l.0 + i64::from(l.1);
             if near.into_iter().any(|l| l.1 <= 8 && overlaps(&l)) {
                 self.of.note_at(at, SIZES);
                 return None;
@@ -385,7 +404,13 @@ impl Adding<'_> {
         Some(location)
     }
 
-    fn add(&mut self, (kind, order, location): (Kind, Order, Location), new: &[u16], at: Point, from: Option<Id>) {
+    fn add(
+        &mut self,
+        (kind, order, location): (Kind, Order, Location),
+        new: &[u16],
+        at: Point,
+        from: Option<Id>,
+    ) {
         let last = self.graph.writes[&location].last().copied().unwrap_or(Id::Initial(location));
         let from = from.unwrap_or(last);
         let written = (kind != Kind::Load).then(|| self.of.value(new));
@@ -415,12 +440,14 @@ impl Adding<'_> {
 
     /// The accesses to what was at the addresses of a new object are accesses to something else,
     /// which the graph does not tell apart.
-    fn begins(&self, object: i64) {
+    fn begins(&self, object: i64) -> Option<()> {
         let of = self.of;
         let is_in = |l: &Location| of.locations.get((*l).into()).is_some_and(|p| object_of(p.0) == object);
-        if self.graph.writes.keys().any(is_in) {
-            of.note("memory is used again after it was freed".into());
+        let again = self.graph.writes.keys().any(is_in);
+        if again {
+            of.note("memory is used again after it was freed, or its block was left".into());
         }
+        (!again).then_some(())
     }
 }
 
@@ -565,7 +592,8 @@ impl Describe for Executions {
             }
             let variable = self.name(event.location);
             if let Some((value, from)) = event.read {
-                let value = format!("{}{}", self.shown(value), self.source(&before.graph, event.location, from));
+                let value =
+                    format!("{}{}", self.shown(value), self.source(&before.graph, event.location, from));
                 found.push(Accessed { variable: variable.clone(), value, writes: false });
             }
             if let Some(value) = event.written {
@@ -578,7 +606,8 @@ impl Describe for Executions {
     fn blame(&self, step: &Step) -> Option<String> {
         let (_, way, index) = self.way(step)?;
         if let Some((a, b)) = way.race {
-            let other = [a, b].into_iter().find(|id| !matches!(id, Id::Event { thread, .. } if *thread == index));
+            let other =
+                [a, b].into_iter().find(|id| !matches!(id, Id::Event { thread, .. } if *thread == index));
             let event = other.and_then(|id| way.world.graph.event(id))?;
             let does = if event.writes() { "write" } else { "read" };
             return Some(format!(

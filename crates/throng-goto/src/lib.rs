@@ -19,8 +19,8 @@ pub mod model;
 pub mod program;
 pub mod query;
 pub mod question;
-pub mod run;
 pub mod robust;
+pub mod run;
 pub mod step;
 pub mod waiting;
 
@@ -28,5 +28,5 @@ pub use executions::Executions;
 pub use model::Concrete;
 pub use program::Program;
 pub use query::Query;
-pub use robust::Robust;
 pub use question::Question;
+pub use robust::Robust;

@@ -301,7 +301,7 @@ impl Model for Concrete {
         let outcomes = self.steps(&state.0, &thread);
         if let Some(about) = &state.1 {
             // Another thread is about to access memory: is this one about to do that, too?
-            let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| t.races(about));
+            let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| self.program.is_race(t, about));
             if let Some(touch) = found {
                 let edge = self.edge_of(touch.at);
                 out.push(Step { to: self.violation(Violation::Race), put: Bag::one(l), edge, ..plain });
@@ -422,7 +422,7 @@ impl Describe for Concrete {
         let state = self.memory(step.from).filter(|_| step.to < self.halted())?;
         let outcomes = crate::step::step(&self.program, &state.0, &thread).outcomes;
         if let Some(about) = &state.1 {
-            let touch = outcomes.iter().flat_map(|o| &o.touches).find(|t| t.races(about))?;
+            let touch = outcomes.iter().flat_map(|o| &o.touches).find(|t| self.program.is_race(t, about))?;
             let access = if touch.writes { "write" } else { "read" };
             return Some(format!("about to {access} {}", variable(touch.address)));
         }

@@ -5,6 +5,7 @@
 //! whose address matters is bytes in memory. An address is a number: the object in the upper half,
 //! the offset in the lower.
 
+mod about;
 mod analysis;
 mod calls;
 mod created;
@@ -12,6 +13,7 @@ mod flow;
 mod inline;
 mod names;
 mod print;
+mod threads;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,9 +29,11 @@ pub use throng_memory::Order;
 
 pub use crate::doubt::Doubt;
 pub use crate::floating::{Conversion, FloatOp, Width};
+pub use about::About;
 pub use flow::Holders;
 pub(crate) use flow::local_key;
 pub use inline::Budget;
+pub use threads::Split;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
 /// `truth`. The bits of a floating-point number are an unsigned value with the flag `float`.
@@ -770,7 +774,7 @@ impl Template {
     }
 
     /// Returns whether a thread can come to an instruction more than once.
-    fn repeats(&self, at: usize) -> bool {
+    pub fn repeats(&self, at: usize) -> bool {
         let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
         while let Some(pc) = work.pop() {
             if pc == at {
@@ -883,6 +887,10 @@ pub struct Program {
     pub numbers: Vec<i64>,
     /// What is asked.
     pub asked: Vec<Violation>,
+    /// What a question about races is limited to; empty: nothing.
+    pub about: Vec<About>,
+    /// The file of instructions whose origin names none.
+    pub user: String,
     /// Whether memory errors are violations, asked for or not; else what follows one is not known.
     pub memory_errors: bool,
     /// The labels and functions of [`Violation::Exclusion`].

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use throng_lang::source::Source;
-use throng_model::memory::MemoryModel;
 use throng_model::assumption::Assumption;
+use throng_model::memory::MemoryModel;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::{Bag, Config};
 

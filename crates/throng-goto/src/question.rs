@@ -3,7 +3,7 @@
 use throng_model::memory::MemoryModel;
 use throng_model::property::{Part, Property, Together};
 
-use crate::program::Violation;
+use crate::program::{About, Violation};
 
 /// What is asked, and how threads start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -22,6 +22,8 @@ pub struct Question {
     pub exclusive: Vec<String>,
     /// No data race.
     pub race: bool,
+    /// What the question about races is limited to; empty: nothing.
+    pub about: Vec<About>,
     /// No signed overflow, no division by zero, no shift that is too far.
     pub overflow: bool,
     /// No misuse of locks.
@@ -140,7 +142,10 @@ impl Question {
                 let place = self.exclusive.get(n as usize).map_or("", String::as_str);
                 format!("mutex {place}")
             }
-            Violation::Race => "race".into(),
+            Violation::Race => {
+                let about = self.about.iter().map(|about| format!(" {about}"));
+                std::iter::once("race".into()).chain(about).collect()
+            }
             Violation::Overflow => "overflow".into(),
             Violation::Locks => "locks".into(),
             Violation::Memory => Property::MemorySafety.name(),

@@ -294,7 +294,10 @@ impl Robust {
         let Effect::Access { address, writes, kind, size, .. } = &effects[n] else { return [false; 2] };
         let atomic = kind.is_atomic();
         let mixed = self.mixed.is(self.program(), *address, atomic);
-        let stale = self.program().weak_orders && *writes && *size <= 8 && (atomic || *kind == Access::Plain && mixed);
+        let stale = self.program().weak_orders
+            && *writes
+            && *size <= 8
+            && (atomic || *kind == Access::Plain && mixed);
         let earlier = *kind == Access::Plain || atomic && mixed && !(!*writes && updates(effects, n));
         [stale, earlier]
     }

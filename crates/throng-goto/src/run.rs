@@ -54,7 +54,8 @@ impl Run {
             let outcomes = step_in_detail(program, &memory, &mover).outcomes;
             let (first, second) = (model.about(taken.step.to), model.about(taken.step.from));
             if first.is_some() || second.is_some() {
-                let is_it = |t: &Touch| Some(*t) == first || second.is_some_and(|about| t.races(&about));
+                let is_it =
+                    |t: &Touch| Some(*t) == first || second.is_some_and(|about| program.is_race(t, &about));
                 run.racing.push(racing(i, &outcomes, is_it)?);
                 threads[i] = None;
                 continue;

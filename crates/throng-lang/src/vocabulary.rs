@@ -33,6 +33,8 @@ pub struct Vocabulary {
     pub data_race: &'static str,
     /// Freedom from overflow.
     pub overflow: &'static str,
+    /// What is known already of possible races.
+    pub baseline: &'static str,
     /// Correct use of locks.
     pub locks: &'static str,
     /// Freedom from memory errors.
@@ -91,6 +93,7 @@ impl Vocabulary {
         race: "no_race",
         data_race: "no_data_race",
         overflow: "no_overflow",
+        baseline: "Job::baseline",
         locks: "no_lock_misuse",
         memory_safety: "memory_safe",
         assertions: "assertions",

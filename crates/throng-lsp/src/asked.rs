@@ -21,6 +21,7 @@ static FIELDS: Vocabulary = Vocabulary {
     locks: "locks",
     memory_safety: "memorySafety",
     assertions: "assertions",
+    baseline: "`throng check --baseline`",
     library: "`throng check --library`",
     entry: "entries",
     deadlock: "deadlock",

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::asked::Asked;
 use crate::position::Text;
 use throng::check::{Document, Origin, document, read, write};
+use throng::findings::Findings;
 use throng::report::facts::{LineFacts, facts};
+use throng::report::findings::describe;
 use throng::report::story::{Difference, Event, Story, describe_run};
 use throng::report::threads_text;
 use throng::{Engine, Error, Input, Job, Limits, Outcome, Prepared, Settings, Status, TextOptions, Watch};
@@ -164,10 +166,42 @@ fn location(uri: &str, text: &Text, line: u32, column: u32) -> Value {
 
 /// Returns violations as diagnostics at the ends of runs, with their steps as related places.
 pub fn diagnostics(outcome: &Outcome, uri: &str, text: &Text) -> Vec<Value> {
-    if outcome.status() != Status::Unsafe {
-        return Vec::new();
+    let mut found: Vec<Value> = match outcome.status() {
+        Status::Unsafe => stories(outcome).iter().map(|story| diagnostic(story, uri, text)).collect(),
+        Status::Safe | Status::Unknown => Vec::new(),
+    };
+    found.extend(outcome.findings.iter().flat_map(|findings| possible_races(outcome, findings, uri, text)));
+    found
+}
+
+/// Returns a warning at each access of this file that may race, with the other access as its
+/// related place. Other files have no text here.
+fn possible_races(outcome: &Outcome, findings: &Findings, uri: &str, text: &Text) -> Vec<Value> {
+    let mut found = Vec::new();
+    for object in findings.worst_first() {
+        for race in object.races.iter().filter(|race| !race.confirmed && !race.accepted) {
+            for (here, other) in [(&race.first, &race.second), (&race.second, &race.first)] {
+                if here.file != outcome.file() {
+                    continue;
+                }
+                let mut warning = json!({
+                    "range": text.rest_of_line(here.line, here.column),
+                    "severity": 2,
+                    "source": "throng",
+                    "code": "possible-race",
+                    "message": format!("possible race on {}: this {} and a {} in line {}; {}", object.name, here.kind(), other.kind(), other.line, race.why),
+                });
+                if other.file == outcome.file() {
+                    let at = location(uri, text, other.line, other.column);
+                    warning["relatedInformation"] = json!([{ "location": at, "message": describe(other) }]);
+                }
+                if !found.contains(&warning) {
+                    found.push(warning);
+                }
+            }
+        }
     }
-    stories(outcome).iter().map(|story| diagnostic(story, uri, text)).collect()
+    found
 }
 
 fn diagnostic(story: &Story, uri: &str, text: &Text) -> Value {

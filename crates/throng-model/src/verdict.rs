@@ -384,6 +384,8 @@ pub enum Unknown {
     Unsure(String),
     /// The engine cannot answer this question; says why, and which engine can.
     NotForThisModel(String),
+    /// An analysis leaves violations possible, and no search has shown one; says how many.
+    Possible(String),
     /// The question cannot be asked; says why.
     LeftOut(String),
 }
@@ -405,6 +407,7 @@ impl Unknown {
             Unknown::Inconclusive(_) => "inconclusive",
             Unknown::Unsure(_) => "unsure",
             Unknown::NotForThisModel(_) => "refused",
+            Unknown::Possible(_) => "possible",
             Unknown::LeftOut(_) => "left-out",
         }
     }
@@ -428,9 +431,10 @@ impl fmt::Display for Unknown {
             Unknown::Work => write!(f, "its share of the work is used up"),
             Unknown::Cancelled => write!(f, "stopped on request"),
             Unknown::Bound(n) => write!(f, "gave up after {n} threads"),
-            Unknown::Inconclusive(why) | Unknown::Unsure(why) | Unknown::NotForThisModel(why) => {
-                f.write_str(why)
-            }
+            Unknown::Inconclusive(why)
+            | Unknown::Unsure(why)
+            | Unknown::NotForThisModel(why)
+            | Unknown::Possible(why) => f.write_str(why),
             Unknown::LeftOut(why) => write!(f, "left out: {why}"),
         }
     }

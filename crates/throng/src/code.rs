@@ -15,6 +15,7 @@ mod orders;
 mod parts;
 mod property;
 mod question;
+mod races;
 #[cfg(feature = "c")]
 mod replay;
 mod text;
@@ -131,6 +132,7 @@ impl Code {
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
         let asked = question::translate(question, self.format(), self.source())?;
         let loaded = self.text.asking(&asked)?;
+        question::limits(question, &asked, &loaded)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);
         Ok((Posed::new(loaded, bound, self.files), warnings))

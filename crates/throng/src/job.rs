@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "code")]
 use crate::code::{self, Posed};
 use crate::error::Error;
+use crate::findings::Baseline;
 #[cfg(feature = "code")]
 use crate::input::Content;
 use crate::input::Input;
@@ -139,6 +140,9 @@ pub struct Job<'a> {
     pub(crate) watch: &'a dyn Watch,
     pub(crate) checks: bool,
     strict: bool,
+    /// What is known of possible races.
+    pub(crate) baseline: Option<Arc<Baseline>>,
+    fails_on_possible: bool,
     /// Proofs that can be written as a certificate are preferred.
     #[cfg(feature = "code")]
     pub(crate) certifiable: bool,
@@ -236,6 +240,8 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            baseline: None,
+            fails_on_possible: false,
             #[cfg(feature = "code")]
             certifiable: false,
             prepared: Default::default(),
@@ -262,6 +268,8 @@ impl<'a> Job<'a> {
             watch: &Silent,
             checks: true,
             strict: false,
+            baseline: None,
+            fails_on_possible: false,
             #[cfg(feature = "code")]
             certifiable: false,
             prepared: [ready(), ready()],
@@ -440,6 +448,17 @@ impl<'a> Job<'a> {
         Job { strict: true, ..self }
     }
 
+    /// Source code: accepts the possible races that are known, see [`Outcome::exit_code`].
+    pub fn baseline(self, baseline: Baseline) -> Job<'a> {
+        Job { baseline: Some(Arc::new(baseline)), ..self }
+    }
+
+    /// Source code: a possible race that no run shows counts as a violation in
+    /// [`Outcome::exit_code`].
+    pub fn fail_on_possible(self) -> Job<'a> {
+        Job { fails_on_possible: true, ..self }
+    }
+
     /// Prefers proofs that [`Outcome::certificate`] can write down: evidence found with partial
     /// orders is none.
     pub fn certifiable(mut self) -> Job<'a> {
@@ -546,6 +565,7 @@ impl<'a> Job<'a> {
             return Err(Error::Unsuitable(why.into()));
         }
         let mut outcome = code::check(self, posed, search, limits)?;
+        outcome.fails_on_possible = self.fails_on_possible;
         outcome.phases.reading = prepared.took;
         outcome.warnings = input.warnings().chain(prepared.warnings.iter().cloned()).collect();
         outcome.subject = prepared.subject(self.question.vocabulary);
@@ -609,12 +629,14 @@ impl<'a> Job<'a> {
             vacuous,
             assumptions: Vec::new(),
             remarks: Vec::new(),
+            findings: None,
             #[cfg(feature = "code")]
             answered: None,
             memory_model: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,
+            fails_on_possible: self.fails_on_possible,
             limits: limits.clone(),
             problem,
             subject,

@@ -117,6 +117,7 @@ assert!(replay.text.contains("main"));
 mod code;
 mod covering;
 mod error;
+pub mod findings;
 mod input;
 mod job;
 mod outcome;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 #[cfg(feature = "code")]
 use crate::code::{self, Answered};
+use crate::findings::Findings;
 use crate::job::Prepared;
 use crate::report::{json, sarif, text};
 use crate::switches::{MOST_LOOKS, fewest_switches};
@@ -23,6 +24,7 @@ use throng_model::assumption::Assumption;
 use throng_model::concrete::concretise;
 use throng_model::limits::Limits;
 use throng_model::problem::{Asks, Problem, Target};
+use throng_model::property::Property;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 
 /// How long smaller evidence is looked for before it is written down.
@@ -78,6 +80,8 @@ pub struct Outcome {
     pub assumptions: Vec<Assumption>,
     /// What to say beside the verdicts.
     pub remarks: Vec<Remark>,
+    /// What is known about the objects that threads share, where races in source code are asked for.
+    pub findings: Option<Arc<Findings>>,
     /// The memory model that proofs are limited to, if they do not hold for all that the language
     /// allows.
     pub memory_model: Option<MemoryModel>,
@@ -88,6 +92,8 @@ pub struct Outcome {
     pub certificate: Option<Written>,
     /// Whether a vacuous proof counts as none, see [`crate::Job::strict`].
     pub(crate) strict: bool,
+    /// Whether a possible race counts as a violation, see [`crate::Job::fail_on_possible`].
+    pub(crate) fails_on_possible: bool,
     /// What describing the outcome may use: what the search and the check have left.
     pub(crate) limits: Limits,
     pub(crate) subject: Subject,
@@ -149,11 +155,37 @@ impl Outcome {
 
     /// The exit status of a program that answers this question: that of the verdict; of a vacuous
     /// proof where [`crate::Job::strict`] asks for more, that of UNKNOWN.
+    ///
+    /// Where a baseline accepts all that is known about races, a question about them counts as
+    /// answered; with [`crate::Job::fail_on_possible`], a possible race that none accepts counts as
+    /// a violation.
     pub fn exit_code(&self) -> u8 {
+        if let Some(findings) = &self.findings {
+            if self.fails_on_possible && findings.has_new() {
+                return Status::Unsafe.exit_code();
+            }
+            if findings.is_accepted() {
+                return self.status_beside_known(findings).exit_code();
+            }
+        }
         match self.strict && self.is_safe() && !self.is_strictly_safe() {
             true => Status::Unknown.exit_code(),
             false => self.status().exit_code(),
         }
+    }
+
+    /// The verdicts in one, but for those about races that findings, which are all accepted,
+    /// describe.
+    fn status_beside_known(&self, findings: &Findings) -> Status {
+        let shown = findings.races().any(|race| race.confirmed);
+        let described = |target: &Target, verdict: &Verdict| match verdict {
+            Verdict::Unsafe(_) => shown && matches!(target.property.as_deref(), Some(Property::Race(_))),
+            Verdict::Unknown(why) => matches!(why, Unknown::Possible(_)),
+            Verdict::Safe(_) => true,
+        };
+        let pairs = self.problem.targets.iter().zip(&self.answer.verdicts);
+        let others = pairs.filter(|(t, v)| !described(t, v) && !shows_value(t));
+        others.map(|(_, verdict)| Status::of(verdict)).max().unwrap_or(Status::Safe)
     }
 
     /// What answered: the engine, or those of a portfolio's engines that did.

@@ -5,6 +5,7 @@ pub(crate) mod advice;
 pub mod cutoff;
 pub mod evidence;
 pub mod facts;
+pub mod findings;
 pub mod json;
 mod lanes;
 #[cfg(feature = "page")]

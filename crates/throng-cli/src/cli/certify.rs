@@ -36,9 +36,12 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     if args.its_own_question && args.input.is_c() {
         return Err(Failure::Other("`--its-own-question` is not for C".into()));
     }
+    if !args.more.is_empty() && !args.input.is_c() {
+        return Err(Failure::Other("several files before the certificate are for C".into()));
+    }
     let question = args.input.asking(args.question.question());
     let reading = question.reading(args.input.reading());
-    let input = console.open_within(&args.input, &[], reading, &limits)?.map_err(Error::Impossible)?;
+    let input = console.open_within(&args.input, &args.more, reading, &limits)?.map_err(Error::Impossible)?;
     console.has_read();
     let job = Job::new(&input).question(question);
     if args.input.is_c() && args.certificate().extension().is_some_and(|e| e == "yml" || e == "yaml") {

@@ -1,7 +1,8 @@
 //! `throng check`
 
+use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use super::files::{self, Kind};
 use super::{replay, witness};
 #[cfg(feature = "cluster")]
 use throng::Engine;
+use throng::findings::Baseline;
 use throng::report::{json, text};
 use throng::{Job, Outcome, Prepared, Settings};
 use throng_lang::bp::lint::lint;
@@ -75,6 +77,12 @@ pub(super) fn check(
     if args.certificate.is_some() {
         job = job.certifiable();
     }
+    if args.fail_on.is_some() {
+        job = job.fail_on_possible();
+    }
+    if let Some(path) = &args.baseline {
+        job = job.baseline(baseline(path)?);
+    }
     let prepared = console.prepare(&job, Job::prepare)?.clone();
     if let Some(loaded) = prepared.loaded().filter(|_| args.lint) {
         warn_of_statements(loaded, console)?;
@@ -125,10 +133,17 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
         ("--replay", given(&args.replay), "C"),
         ("--replay-run", args.replay_run, "C"),
         ("--witness", given(&args.witness), "C"),
+        ("--fail-on", args.fail_on.is_some(), "C"),
+        ("--baseline", given(&args.baseline), "C"),
+        ("--write-baseline", given(&args.write_baseline), "C"),
     ];
     let refused = if is_c { &for_others[..] } else { &for_c[..] };
-    match refused.iter().find(|(_, given, _)| *given) {
-        Some((option, _, what)) => Err(Failure::Other(format!("`{option}` is for {what}"))),
+    if let Some((option, _, what)) = refused.iter().find(|(_, given, _)| *given) {
+        return Err(Failure::Other(format!("`{option}` is for {what}")));
+    }
+    let about_races = for_c.iter().skip(3).find(|(_, given, _)| *given);
+    match about_races.filter(|_| args.question.race.is_empty() && args.question.property.is_none()) {
+        Some((option, ..)) => Err(Failure::Other(format!("`{option}` is about races: add `--race`"))),
         None => Ok(()),
     }
 }
@@ -154,6 +169,7 @@ fn claim(args: &CheckArgs) -> Result<(), Failure> {
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
         (&args.witness, Kind::Report),
+        (&args.write_baseline, Kind::Report),
         (&args.replay, Kind::Own),
         (&checkpoint, Kind::Own),
     ];
@@ -236,8 +252,28 @@ fn write(
     let replay = (args.replay.is_some() || args.replay_run)
         .then(|| replay::write(args.replay.as_deref(), args.replay_run, outcome, console));
     let witness = args.witness.as_ref().map(|path| witness::write(path, args.input.file(), outcome, console));
-    let written = [Some(printed), unwritten.map(Err), html, sarif, replay, witness];
+    let known = args.write_baseline.as_ref().map(|path| write_baseline(path, outcome));
+    let written = [Some(printed), unwritten.map(Err), html, sarif, known, replay, witness];
     written.into_iter().flatten().try_for_each(|written| written)
+}
+
+/// Reads what is known of races.
+fn baseline(path: &Path) -> Result<Baseline, Failure> {
+    files::was_read(path);
+    let wrong = |why: String| Failure::Other(format!("--baseline: {}: {why}", path.display()));
+    let bytes = fs::read(path).map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound => wrong(format!("{why}; `--write-baseline` writes one")),
+        _ => wrong(why.to_string()),
+    })?;
+    Baseline::read(&bytes).map_err(wrong)
+}
+
+/// Writes what is known of races.
+fn write_baseline(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    match &outcome.findings {
+        Some(findings) => files::replace(path, &throng::findings::write_baseline(findings, outcome.file())),
+        None => Err(Failure::Unwritten(format!("{}: nothing is known of races", path.display()))),
+    }
 }
 
 /// The file for the state of the search. Workers keep their parts in a folder, which is not written

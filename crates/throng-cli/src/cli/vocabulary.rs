@@ -24,6 +24,7 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     no_spurious: "--no-spurious",
     whole_statements: "--whole-statements",
     memory_model: "--memory-model",
+    baseline: "--baseline",
     deadlock: "--deadlock",
     stuck: "--stuck",
     invariant: "--invariant",

@@ -94,6 +94,16 @@ try {
   await tab.check("#dataRace");
   await tab.click("#check");
   await tab.waitForSelector("#status.safe", { timeout: 60000 });
+  // A proof of C has no box for members that it does not have, and C is coloured as C.
+  await report.locator(".obligations").first().waitFor();
+  assert.equal(await report.locator(".browse").count(), 0);
+  assert.match(await report.locator(".source .line i").first().innerText(), /^\/\//);
+  assert.ok((await report.locator(".source .line b", { hasText: "int" }).count()) > 0);
+  // On a phone, nothing is wider than the screen.
+  await tab.setViewportSize({ width: 420, height: 860 });
+  assert.ok((await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+  if (shots) await tab.screenshot({ path: shots + "/serve-phone.png" });
+  await tab.setViewportSize({ width: 1400, height: 860 });
   await tab.fill("#text", "int worker(void) { return nothing; }");
   await tab.click("#check");
   await tab.waitForSelector("#status.error");

@@ -179,7 +179,8 @@ impl Watch {
     /// Returns whether an access is to the watched location; `None`: to a part of it only, or to
     /// more.
     pub fn hits(&self, address: i64, size: u32) -> Option<bool> {
-        let apart = address + i64::from(size) <= self.address || self.address + i64::from(self.size) <= address;
+        let apart =
+            address + i64::from(size) <= self.address || self.address + i64::from(self.size) <= address;
         match (address, size) == (self.address, self.size) {
             true => Some(true),
             false => apart.then_some(false),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::abstraction::{Attempt, WithAbstraction};
-use super::{Answered, Posed, deadlock, locksets, memory, orders, parts};
+use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races};
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
@@ -103,17 +103,28 @@ pub(super) fn decide(
     if let Some(compared) = locksets {
         engine = Box::new(locksets::Proved(compared));
     }
+    let analysed = auto.then(|| races::analyse(posed, limits)).flatten().map(Arc::new);
+    if let Some(analysed) = analysed.clone().filter(|_| locksets.is_none()) {
+        engine = match analysed.proof() {
+            Some(proof) => Box::new(proof),
+            None => Box::new(races::Confirming { job, posed: posed.clone(), analysed, then: engine }),
+        };
+    }
     let mut outcome = searching(job, posed, posed.problem.clone()).check_by(&*engine, limits)?;
     settle(posed, &mut outcome);
     let remarks = abstraction.remarks(&outcome).unwrap_or_else(|| posed.model.remarks());
     outcome.assumptions = assumptions(posed, &remarks, &outcome);
     let ordered = deadlock::is_ordered(&outcome);
-    if locksets.is_some() || ordered {
+    let by_analysis = outcome.answer.by.contains(&Some(races::NAME));
+    if locksets.is_some() || by_analysis || ordered {
         outcome.assumptions.push(Assumption::MemorySafe);
     }
     memory::name(posed, &mut outcome);
-    if outcome.is_safe() && (locksets.is_some() || ordered || abstraction.trusts_bounds()) {
+    if outcome.is_safe() && (locksets.is_some() || by_analysis || ordered || abstraction.trusts_bounds()) {
         memory::refute(job, posed, &mut outcome, limits)?;
+    }
+    if let Some(analysed) = &analysed {
+        races::conclude(job, posed, &mut outcome, analysed);
     }
     Ok((outcome, abstraction))
 }

@@ -42,12 +42,7 @@ fn share(limits: &Limits, parts: u32) -> Limits {
 }
 
 /// Answers about the memory model of C11 where sequential consistency was asked about so far.
-pub(super) fn settle(
-    job: &Job<'_>,
-    posed: &Posed,
-    parts: &mut [Part],
-    limits: &Limits,
-) -> Result<(), Error> {
+pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &Limits) -> Result<(), Error> {
     let query = &posed.loaded.query;
     let said = query.program.weak_orders || query.question.memory_model.is_some();
     for part in parts.iter_mut().filter(|_| said) {
@@ -224,7 +219,8 @@ fn unknown(part: &mut Part, why: &str, incomplete: Option<String>) {
         Some(incomplete) => format!("no failing execution was found ({incomplete})"),
         None => format!("no failing execution was found with up to {EVENTS} events, in the time given"),
     };
-    let why = format!("safe under sequential consistency; not shown for the memory orders used: {why}; {found}");
+    let why =
+        format!("safe under sequential consistency; not shown for the memory orders used: {why}; {found}");
     let safe = part.outcome.answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_)));
     safe.for_each(|v| *v = Verdict::Unknown(Unknown::Unsure(why.clone())));
     part.outcome.answer.statistics.complete_up_to = None;

@@ -12,9 +12,9 @@ use crate::outcome::Outcome;
 use throng_check::Checked;
 use throng_engine::Answer;
 use throng_engine::gave_up::GaveUp;
+use throng_goto::Question;
 use throng_goto::model::Remarks;
 use throng_goto::program::Violation;
-use throng_goto::Question;
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Initial, Problem};
@@ -188,6 +188,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
             merged.remarks.extend(outcome.remarks.iter().cloned());
         }
     }
+    merged.findings = parts.iter().find_map(|p| p.outcome.findings.clone());
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
     answer.checked = Checked::all(parts.iter().map(|p| p.outcome.answer.checked));

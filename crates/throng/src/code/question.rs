@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::property;
 use super::text::Loaded;
 use throng_goto::Question as GotoQuestion;
+use throng_goto::program::About;
 use throng_lang::load::Format;
 use throng_lang::question::{CodeQuestion, Question, SourceDiagnostic};
 use throng_lang::source::{Diagnostic, Severity, Source};
@@ -29,7 +30,10 @@ pub(super) fn translate(
     asked.error_labels.clone_from(&question.error_labels);
     asked.exclusive.clone_from(&question.mutex);
     asked.deadlock = question.deadlock;
-    asked.race = code.data_race;
+    asked.race = code.data_race || !question.races.is_empty();
+    if !code.data_race {
+        asked.about = question.races.iter().map(|text| About::read(text)).collect();
+    }
     asked.overflow = code.overflow;
     asked.locks = code.locks;
     asked.memory_safety = code.memory_safety;
@@ -64,10 +68,33 @@ pub(super) fn warnings(question: &Question, loaded: &Loaded) -> Vec<SourceDiagno
     vec![SourceDiagnostic { source: query.source.clone(), diagnostic: diagnostic.hint(hint) }]
 }
 
+/// Refuses to limit a question about races to what is not there.
+pub(super) fn limits(
+    question: &Question,
+    asked: &GotoQuestion,
+    loaded: &Loaded,
+) -> Result<(), Vec<SourceDiagnostic>> {
+    let programs = [Some(&loaded.query.program), loaded.query.whole.as_ref()];
+    let missing = asked.about.iter().filter(|about| !programs.iter().flatten().any(|p| p.has(about)));
+    let refused = |about: &About| {
+        let option = question.vocabulary.race;
+        let (what, hint) = match about {
+            About::Variable(_) => (
+                "there is no such variable",
+                "a variable outside functions, `function::variable`, or FILE:LINE",
+            ),
+            About::Line(..) => ("nothing is executed in this line", "FILE:LINE, or a variable"),
+        };
+        SourceDiagnostic::about_option(option, &about.to_string(), "E602", what.into(), Some(hint))
+    };
+    let refused: Vec<SourceDiagnostic> = missing.map(refused).collect();
+    if refused.is_empty() { Ok(()) } else { Err(refused) }
+}
+
 /// Returns a message for each thing that cannot be asked about a program in a source language.
 fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Vec<SourceDiagnostic> {
     let names = question.vocabulary;
-    let Question { initial, prop, targets, invariants, at_most, never, stuck, races, .. } = question;
+    let Question { initial, prop, targets, invariants, at_most, never, stuck, .. } = question;
     let first = |list: &[String]| list.first().cloned();
     let start = format!("`main`, or {}, says where threads start", names.entry);
     let asked = format!(
@@ -80,8 +107,6 @@ fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Ve
         names.locks,
         names.memory_safety
     );
-    let all_memory =
-        format!("{} is about all memory of a program: give it without a variable", names.data_race);
     let mut found: Vec<SourceDiagnostic> = [
         (names.initial, initial.clone(), &start),
         (names.prop, prop.as_ref().map(|p| p.display().to_string()), &asked),
@@ -90,7 +115,6 @@ fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Ve
         (names.at_most, first(at_most), &asked),
         (names.never, first(never), &asked),
         (names.stuck, first(stuck), &asked),
-        (names.race, first(races), &all_memory),
     ]
     .into_iter()
     .filter_map(|(option, value, hint)| {
@@ -99,7 +123,7 @@ fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Ve
     })
     .collect();
     let CodeQuestion { data_race, whole_statements, property, .. } = &question.code;
-    if *data_race && *whole_statements {
+    if (*data_race || !question.races.is_empty()) && *whole_statements {
         let message = format!("`{}` is about single accesses to memory", names.data_race);
         let hint = format!("drop `{}`", names.whole_statements);
         found.push(SourceDiagnostic::about_option(
@@ -126,6 +150,7 @@ fn asks_beside_a_file(question: &Question) -> bool {
     let code = &question.code;
     question.deadlock
         || code.data_race
+        || !question.races.is_empty()
         || code.overflow
         || code.locks
         || code.memory_safety

@@ -40,6 +40,7 @@ impl<'a> Job<'a> {
             input: Some(input.with(content)),
             question: self.question.clone(),
             settings: self.settings,
+            baseline: self.baseline.clone(),
             prepared: Default::default(),
             ..*self
         })

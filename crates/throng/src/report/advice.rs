@@ -27,6 +27,15 @@ fn undefined(report: &Outcome) -> Vec<String> {
     report.assumptions.iter().filter_map(tip).take(MOST).collect()
 }
 
+/// Returns what to do about races that are possible and not confirmed.
+fn possible(report: &Outcome) -> Vec<String> {
+    let names = report.subject.vocabulary;
+    let mut tips = undefined(report);
+    tips.push(format!("more time for the search that looks for a run: {} SECS", names.timeout));
+    tips.push(format!("to keep what is known and hear of new ones only: {} FILE", names.baseline));
+    tips
+}
+
 /// Returns what to try next, the most promising first. The first line of each is for people, and
 /// what follows is to be copied.
 pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
@@ -41,6 +50,7 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     let or_backward = if covers { format!(", or {backward}") } else { String::new() };
     match why {
         Unknown::LeftOut(_) => return tips,
+        Unknown::Possible(_) => return possible(report),
         Unknown::Unsure(_) => return undefined(report),
         Unknown::Time(limit) => {
             tips.push(format!(

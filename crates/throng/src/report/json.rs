@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::facts::{LineFacts, facts};
 use super::story::{Story, describe_run};
 use super::{advice, at_most, evidence, reason, scope, scope_of};
+use crate::findings::Findings;
 use crate::outcome::{MemoryModel, Outcome, Phases, Status, Written};
 use throng_engine::{Attempt, Statistics};
 use throng_lang::question::SourceDiagnostic;
@@ -46,6 +47,9 @@ struct Document<'a> {
     statistics: Numbers<'a>,
     /// The facts that the proof shows about each line.
     facts: Vec<LineFacts>,
+    /// What is known about the objects that threads share; null where races in source code were
+    /// not asked for, or nothing is known.
+    races: Option<&'a Findings>,
     /// Warnings about the input, the question or the proof.
     warnings: Vec<Warning<'a>>,
     /// The record of each engine, if several took part.
@@ -168,6 +172,7 @@ pub fn write(report: &Outcome) -> String {
         },
         warnings: report.warnings.iter().chain(&report.vacuous).map(Warning::of).collect(),
         facts: facts(report),
+        races: report.findings.as_deref(),
         attempts: &report.shown().attempts,
     };
     to_text(&document)
@@ -204,6 +209,7 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         },
         warnings: Vec::new(),
         facts: Vec::new(),
+        races: None,
         attempts: &[attempt],
     })
 }

@@ -16,7 +16,8 @@ use serde::Serialize;
 use self::proof::{Proof, proof};
 use self::run::{Run, run};
 use super::facts::{LineFacts, facts as line_facts};
-use super::{advice, all_threads, detail, duration, evidence, text};
+use super::{advice, all_threads, detail, duration, evidence, findings, text};
+use crate::findings::{Findings, PossibleRace, SharedAccess, SharedObject};
 use crate::outcome::{Outcome, Status};
 use throng_engine::Attempt;
 use throng_lang::question::SourceDiagnostic;
@@ -42,7 +43,61 @@ struct Document<'a> {
     /// The facts proved about each line.
     lines: Vec<LineFacts>,
     attempts: &'a [Attempt],
+    /// What is known about shared objects.
+    races: Option<Races<'a>>,
     version: &'static str,
+}
+
+/// Findings about shared objects, in the words of the text.
+#[derive(Serialize)]
+struct Races<'a> {
+    summary: String,
+    open: &'a [String],
+    possible: Vec<RacingObject<'a>>,
+    /// Names of the other objects, and why they have no race.
+    without: Vec<(&'a str, String)>,
+}
+
+#[derive(Serialize)]
+struct RacingObject<'a> {
+    name: &'a str,
+    races: Vec<Racing<'a>>,
+}
+
+#[derive(Serialize)]
+struct Racing<'a> {
+    state: &'static str,
+    accesses: [(&'static str, String, u32); 2],
+    why: &'a str,
+}
+
+impl<'a> Races<'a> {
+    fn of(findings: &'a Findings) -> Races<'a> {
+        let apart = findings.objects.iter().filter(|o| o.races.is_empty());
+        Races {
+            summary: findings::summary(findings),
+            open: &findings.open,
+            possible: findings.worst_first().into_iter().map(RacingObject::of).collect(),
+            without: apart.map(|o| (&*o.name, findings::reason(o))).collect(),
+        }
+    }
+}
+
+impl<'a> RacingObject<'a> {
+    fn of(object: &'a SharedObject) -> RacingObject<'a> {
+        RacingObject { name: &object.name, races: object.races.iter().map(Racing::of).collect() }
+    }
+}
+
+impl<'a> Racing<'a> {
+    fn of(race: &'a PossibleRace) -> Racing<'a> {
+        let access = |a: &SharedAccess| (a.kind(), findings::describe(a), a.line);
+        Racing {
+            state: findings::state(race).unwrap_or("possible"),
+            accesses: [access(&race.first), access(&race.second)],
+            why: &race.why,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -86,6 +141,7 @@ pub fn write(report: &Outcome) -> String {
         proofs,
         lines: line_facts(report),
         attempts: &report.shown().attempts,
+        races: report.findings.as_deref().map(Races::of),
         version: env!("CARGO_PKG_VERSION"),
     };
     format!(

@@ -8,9 +8,11 @@
 
 use serde_json::{Value, json};
 
+use super::findings::describe;
 use super::story::{Culprit, Event, Story, describe_run};
 use super::text::{blamed, effects, values_text, way};
 use super::{all_threads, detail, evidence, plural, threads_of};
+use crate::findings::{Findings, PossibleRace, SharedAccess, SharedObject};
 use crate::outcome::{Outcome, shows_value};
 use throng_model::property::Property;
 use throng_model::verdict::Verdict;
@@ -19,7 +21,7 @@ use throng_model::verdict::Verdict;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The kinds of violations: id, name, meaning.
-const RULES: [(&str, &str, &str); 10] = [
+const RULES: [(&str, &str, &str); 11] = [
     ("assertion", "Assertion", "No thread may execute an assertion whose condition is false."),
     ("error-label", "ErrorLabel", "No thread may reach this label."),
     ("mutex", "MutualExclusion", "No two threads may be at this label at the same time."),
@@ -34,13 +36,21 @@ const RULES: [(&str, &str, &str); 10] = [
         "Target",
         "No configuration with this shared state and at least these threads may be reached.",
     ),
+    (
+        POSSIBLE,
+        "PossibleRace",
+        "Two accesses to the same memory, one of them a write, are not shown never to happen at the same time.",
+    ),
 ];
+
+/// The id of the rule about races that no run shows.
+const POSSIBLE: &str = "possible-race";
 
 /// Returns the whole log, pretty-printed.
 pub fn write(report: &Outcome) -> String {
     let word = report.status();
     let pairs = report.problem.targets.iter().zip(&report.shown().verdicts).enumerate();
-    let results: Vec<Value> = pairs
+    let mut results: Vec<Value> = pairs
         .filter(|(_, (target, _))| !shows_value(target))
         .map(|(i, (target, verdict))| {
             let story = match verdict {
@@ -50,6 +60,7 @@ pub fn write(report: &Outcome) -> String {
             result(report, i, story.as_ref())
         })
         .collect();
+    results.extend(report.findings.iter().flat_map(|f| possible_races(f)));
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -140,6 +151,48 @@ fn result(report: &Outcome, i: usize, story: Option<&Story>) -> Value {
     result
 }
 
+/// Returns a result for each race that no run shows: a warning, because none need exist.
+fn possible_races(findings: &Findings) -> Vec<Value> {
+    let each = |object: &SharedObject| {
+        let races = object.races.iter().filter(|race| !race.confirmed);
+        races.map(|race| possible_race(&object.name, race)).collect::<Vec<_>>()
+    };
+    findings.worst_first().into_iter().flat_map(each).collect()
+}
+
+fn possible_race(object: &str, race: &PossibleRace) -> Value {
+    let (first, second) = (&race.first, &race.second);
+    let located = |access: &SharedAccess| {
+        let mut location = physical(&access.file, access.line, access.column);
+        location["message"] = json!({ "text": format!("{} {}", access.kind(), describe(access)) });
+        location
+    };
+    let text = format!(
+        "possible race on {object}: a {} here, and a {} at {}:{}; {}.",
+        first.kind(),
+        second.kind(),
+        second.file,
+        second.line,
+        race.why
+    );
+    let rule = RULES.iter().position(|rule| rule.0 == POSSIBLE);
+    let mut result = json!({
+        "ruleId": POSSIBLE,
+        "ruleIndex": rule,
+        "kind": "fail",
+        "level": "warning",
+        "message": { "text": text },
+        "locations": [located(first)],
+        "relatedLocations": [located(second)],
+        "partialFingerprints": { "throngRace/v1": race.identity },
+    });
+    if race.accepted {
+        let why = "accepted by the baseline";
+        result["suppressions"] = json!([{ "kind": "external", "status": "accepted", "justification": why }]);
+    }
+    result
+}
+
 /// The number of the rule that a property is an instance of.
 fn rule(property: Option<&Property>) -> usize {
     let id = match property {
@@ -154,7 +207,7 @@ fn rule(property: Option<&Property>) -> usize {
         Some(Property::Stuck(_)) => "stuck",
         Some(Property::State(_) | Property::MemorySafety) | None => "target",
     };
-    RULES.iter().position(|rule| rule.0 == id).unwrap_or(RULES.len() - 1)
+    RULES.iter().position(|rule| rule.0 == id).unwrap_or_default()
 }
 
 fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Story>) -> String {

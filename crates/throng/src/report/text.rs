@@ -7,6 +7,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
+use super::findings;
 use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, describe_run};
 use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural, threads_of};
 use crate::outcome::{Outcome, Status, shows_value};
@@ -60,6 +61,9 @@ pub fn write(report: &Outcome, options: Options) -> String {
     out.push_str(&undecided(report, options));
     if options.verbose {
         out.push_str(&proved(report));
+    }
+    if let Some(found) = &report.findings {
+        out.push_str(&findings::write(found, options.verbose));
     }
     for (target, verdict) in report.problem.targets.iter().zip(&report.shown().verdicts) {
         // A run to the largest value of a sum violates nothing; it is in the certificate.
@@ -174,6 +178,9 @@ fn question(report: &Outcome, options: Options) -> String {
     let unused = report.thrown_away();
     if options.verbose && !unused.is_zero() {
         rows.push(("unused", format!("{} by engines that decided nothing", duration(unused))));
+    }
+    if let Some(found) = &report.findings {
+        rows.insert(3, ("objects", findings::summary(found)));
     }
     if !report.assumptions.is_empty() {
         rows.insert(3, ("assumes", report.assumed().join("; ")));

@@ -108,7 +108,25 @@
       "vars rules init target invariants").split(" "),
   );
 
+  const WORDS_OF_CODE = new Set(
+    ("auto break case char const continue default do double else enum extern float for goto if inline int long register return short " +
+      "signed sizeof static struct switch typedef union unsigned void volatile while _Atomic _Bool bool _Thread_local " +
+      "as async await crate dyn false fn impl in let loop match mod move mut pub ref self Self super trait true type unsafe use where").split(" "),
+  );
+  const IS_CODE = ["c", "i", "rs"].includes(data.language);
+  // Comments, texts and characters, directives, then names; a comment over several lines is coloured in its first line only.
+  const CODE = /(\/\/.*|\/\*.*?(?:\*\/|$)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|^\s*#.*|\b[A-Za-z_]\w*\b)/;
+
+  function colouredCode(text) {
+    return text.split(CODE).map((piece) => {
+      if (/^(\/\/|\/\*|\s*#)/.test(piece)) return el("i", {}, piece);
+      if (/^["']/.test(piece)) return el("s", {}, piece);
+      return WORDS_OF_CODE.has(piece) ? el("b", {}, piece) : piece;
+    });
+  }
+
   function coloured(text) {
+    if (IS_CODE) return colouredCode(text);
     const comment = data.language === "bp" ? text.indexOf("//") : text.search(/#/);
     const code = comment < 0 ? text : text.slice(0, comment);
     const parts = [];
@@ -669,7 +687,7 @@
             el("ol", { class: "obligations " + (data.checked ? "yes" : "no") }, proof.obligations.map((o) => el("li", {}, o))),
           ),
           data.lines.length ? this.facts() : null,
-          el(
+          all.length === 0 ? null : el(
             "details",
             { class: "card browse", open: data.lines.length === 0 },
             el("summary", {}, "The certificate: " + plural(proof.size, proof.member)),
@@ -941,6 +959,23 @@
         ),
       )
     : null;
+  // ---- shared objects ----
+
+  function sharedObjects(races) {
+    const place = (line) => (line > 0 ? { onclick: () => (source.rows.reveal(line - 1), source.view.scrollIntoView()), class: "link" } : {});
+    const pair = (race) =>
+      el("li", {}, el("b", {}, race.state), ": ", race.why, el("ul", {}, race.accesses.map(([kind, text, line]) => el("li", place(line), el("b", {}, kind), " ", text))));
+    return card(
+      "Shared objects",
+      el("p", { class: "claim" }, races.summary),
+      races.possible.map((o) => el("details", { open: true }, el("summary", {}, o.name), el("ul", {}, o.races.map(pair)))),
+      races.open.length ? el("details", { open: true }, el("summary", {}, "Not known, so that nothing is proved"), el("ul", {}, races.open.map((what) => el("li", {}, what)))) : null,
+      races.without.length
+        ? el("details", {}, el("summary", {}, "Without a race: " + plural(races.without.length, "object")), el("ul", {}, races.without.map(([name, why]) => el("li", {}, el("b", {}, name), ": " + why))))
+        : null,
+    );
+  }
+
   app.append(
     el(
       "header",
@@ -954,6 +989,7 @@
       tabs,
     ),
     main,
+    ...(data.races ? [sharedObjects(data.races)] : []),
     el("footer", {}, "Throng " + data.version),
     help,
   );
