@@ -11,6 +11,7 @@
 
 pub mod dot;
 pub mod doubt;
+pub mod executions;
 pub mod floating;
 pub mod held;
 pub mod interpreter;
@@ -23,6 +24,7 @@ pub mod run;
 pub mod step;
 pub mod waiting;
 
+pub use executions::Executions;
 pub use model::Concrete;
 pub use program::Program;
 pub use query::Query;

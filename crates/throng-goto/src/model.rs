@@ -466,7 +466,8 @@ impl Describe for Concrete {
 const MOST_SLOTS: usize = 1 << 16;
 
 impl Concrete {
-    fn show(&self, bytes: &[u16], at: Int) -> String {
+    /// Bytes as people read them.
+    pub(crate) fn show(&self, bytes: &[u16], at: Int) -> String {
         if bytes.iter().any(|b| *b >= OPEN) {
             return "?".into();
         }

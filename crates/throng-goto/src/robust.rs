@@ -121,9 +121,9 @@ impl Robust {
             Start::One(_) => Initial { shared, threads: threads.into_iter().collect(), any: Vec::new() },
             Start::Any(_) => Initial { shared, threads: Bag::new(), any: threads },
         };
-        let target = |name: &str, bad| Target::covering(name.to_string(), vec![Config::new(bad, Bag::new())]);
+        let bad = [Self::NOT_ROBUST, Self::RACE].map(|s| Config::new(s, Bag::new()));
         Problem {
-            targets: vec![target("robustness", Self::NOT_ROBUST), target("data race", Self::RACE)],
+            targets: vec![Target::covering("robustness".to_string(), bad.to_vec())],
             initial: vec![initial],
             initial_text: original.initial_text.clone(),
             bound: original.bound,
@@ -374,7 +374,7 @@ fn begin(run: &mut Run, effect: &Effect, what: Found) {
 }
 
 /// Returns whether a read is the first half of an operation that also writes.
-fn updates(effects: &[Effect], n: usize) -> bool {
+pub(crate) fn updates(effects: &[Effect], n: usize) -> bool {
     let Some(Effect::Access { address, kind: Access::Update(..), writes: false, .. }) = effects.get(n) else {
         return false;
     };
@@ -387,13 +387,13 @@ fn updates(effects: &[Effect], n: usize) -> bool {
 
 /// Returns whether a step only reads, and the thread is where it was: without it, the execution is
 /// one of the program, too.
-fn turns_in_a_circle(thread: &Thread, outcome: &Outcome) -> bool {
+pub(crate) fn turns_in_a_circle(thread: &Thread, outcome: &Outcome) -> bool {
     let reads = outcome.effects.iter().all(|e| matches!(e, Effect::Access { writes: false, .. }));
     reads && outcome.thread.as_ref() == Some(thread) && matches!(outcome.after, After::Runs(_))
 }
 
 /// Memory in which these bytes are at an address, if there is an object.
-fn poked(program: &Program, memory: &Memory, address: i64, value: &[u16]) -> Option<Memory> {
+pub(crate) fn poked(program: &Program, memory: &Memory, address: i64, value: &[u16]) -> Option<Memory> {
     let mut memory = memory.clone();
     let (object, offset) = (usize::try_from(object_of(address) - 1).ok()?, offset_of(address) as usize);
     match program.objects.get(object) {

@@ -210,8 +210,10 @@ pub enum Effect {
         at: Point,
         /// Whether it is part of an atomic section.
         inside: bool,
-        /// What was there before, where it writes.
+        /// What was there before.
         old: Vec<u16>,
+        /// What is there now.
+        new: Vec<u16>,
     },
     /// A fence.
     Fence(Order),
@@ -462,7 +464,7 @@ enum Record {
     Events,
     /// The accesses to shared memory, too.
     Details,
-    /// What a memory model has to know, and no events.
+    /// What a memory model has to know, too.
     Effects,
 }
 
@@ -485,7 +487,7 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Recor
         at: None,
         started: Vec::new(),
         executed: 0,
-        events: matches!(record, Record::Events | Record::Details).then(Vec::new),
+        events: (record != Record::Nothing).then(Vec::new),
         held: thread.held.clone(),
         touches: Vec::new(),
         effects: Vec::new(),
@@ -1132,7 +1134,10 @@ impl Stepper<'_> {
         if self.effects && (1..FUNCTION).contains(&object) && fixed() {
             let (kind, at) = (self.template(run).access[run.pc], run.point());
             let inside = run.depth > 0;
-            run.effects.push(Effect::Access { address, size, writes, kind, at, inside, old });
+            let size_read = u8::try_from(size).unwrap_or(0);
+            let new = self.bytes(run, address, size_read, true).map(|b| b.into_owned()).unwrap_or_default();
+            let old = if writes { old } else { new.clone() };
+            run.effects.push(Effect::Access { address, size, writes, kind, at, inside, old, new });
         }
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn check(
     limits: &Limits,
 ) -> Result<Outcome, Error> {
     let began = Instant::now();
-    let mut parts = parts::answer(job, search, posed.clone(), limits)?;
+    let mut parts = parts::answer(job, search, posed.clone(), &orders::first_share(posed, limits))?;
     orders::settle(job, posed, &mut parts, limits)?;
     let mut outcome = parts::merge(&parts);
     outcome.time = began.elapsed();
