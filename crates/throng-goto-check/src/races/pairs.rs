@@ -85,17 +85,18 @@ impl Pairs<'_> {
         let (Some(p), Some(q)) = (&a.address, &b.address) else { return false };
         // The lock is in the same object, or the same part of it, at a fixed distance.
         if let (Some(k), Some(n)) = (x.apart(p), y.apart(q)) {
-            return self.is_aligned(a, b) && a.at.start + k == b.at.start + n;
+            let distance = |t: &Touched, k: i64| t.at.start.checked_add(k);
+            return self.is_aligned(a, b) && distance(a, k).is_some() && distance(a, k) == distance(b, n);
         }
         // `m[i]` and `a[i]`
         let (Some(i), Some(j)) = (index(x), index(y)) else { return false };
         let (Some(f), Some(g)) = (index(p), index(q)) else { return false };
         let right = i.0 == f.0 && j.0 == g.0 && i.1 == j.1 && f.1 == g.1;
         let bases = x.base == y.base && p.base == q.base && fixed(x.base) && fixed(p.base);
-        let inside = |start: i64, size: i64| start >= 0 && start + size <= f.1;
+        let inside = |start: i64, size: i64| start <= f.1 - size;
         // The distance between the parts of the elements that are accessed.
         let (s, t) = (p.offset.rem_euclid(f.1), q.offset.rem_euclid(f.1));
-        let whole = p.offset - s == q.offset - t;
+        let whole = p.offset.checked_sub(s).is_some() && p.offset.checked_sub(s) == q.offset.checked_sub(t);
         right && bases && whole && x.offset == y.offset && inside(s, a.size) && inside(t, b.size)
     }
 
@@ -103,7 +104,7 @@ impl Pairs<'_> {
     /// not divided.
     fn is_aligned(&self, a: &Touched, b: &Touched) -> bool {
         let stride = a.at.stride;
-        let inside = |at: Offsets, size: i64| at.start + size <= stride;
+        let inside = |at: Offsets, size: i64| at.start <= stride - size;
         stride == b.at.stride && (stride == 0 || inside(a.at, a.size) && inside(b.at, b.size))
     }
 

@@ -226,7 +226,9 @@ impl<'a> Flow<'a> {
         let owned = self.owner(t, e, state);
         let value = constant(e, state);
         forget_unless(r, sum.as_ref(), state);
-        if let Some(sum) = sum.filter(|s| s.factor(r) == 0) {
+        // Numbers are known otherwise: a counter that is 0 at first stays a counter.
+        let says = |s: &Sum| s.factor(r) == 0 && (s.base.is_some() || !s.terms.is_empty());
+        if let Some(sum) = sum.filter(says) {
             state.equal.insert(r, sum);
         }
         if let Some(owned) = owned {
@@ -440,7 +442,7 @@ impl<'a> Flow<'a> {
 }
 
 /// Stands for the result of a function, among its registers.
-const RESULT: Reg = u32::MAX;
+pub const RESULT: Reg = u32::MAX;
 
 /// Returns an address as it is called elsewhere: that of an object as it is, others as `name` says.
 fn translated(sum: &Sum, name: &dyn Fn(&Sum) -> Option<Sum>) -> Option<Sum> {
