@@ -11,7 +11,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, RwLock};
 
-use rustc_hash::FxHashMap;
 use throng_memory::Order;
 use throng_memory::axioms::{Judgement, Sequences, judge, judge_with};
 use throng_memory::graph::{Event, Graph, Id};
@@ -24,7 +23,7 @@ use throng_model::{
 };
 
 use crate::doubt::{Doubt, of_steps};
-use crate::model::Concrete;
+use crate::model::{Concrete, Table, number, thing};
 use crate::program::{Access, Int, Point, Program, Start, Violation, object_of};
 use crate::robust::{poked, turns_in_a_circle, updates};
 use crate::step::{After, Effect, Memory, Outcome, Thread, step_with_effects};
@@ -36,41 +35,15 @@ struct World {
     graph: Graph,
 }
 
-/// Numbers for things, and things by number.
-struct Interned<T>(RwLock<(FxHashMap<Arc<T>, u64>, Vec<Arc<T>>)>);
-
-impl<T> Default for Interned<T> {
-    fn default() -> Self {
-        Interned(RwLock::new((FxHashMap::default(), Vec::new())))
-    }
-}
-
-impl<T: std::hash::Hash + Eq> Interned<T> {
-    fn number(&self, thing: T) -> u64 {
-        let mut table = self.0.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(&n) = table.0.get(&thing) {
-            return n;
-        }
-        let (thing, n) = (Arc::new(thing), table.1.len() as u64);
-        table.1.push(thing.clone());
-        table.0.insert(thing, n);
-        n
-    }
-
-    fn get(&self, n: u64) -> Option<Arc<T>> {
-        self.0.read().unwrap_or_else(|e| e.into_inner()).1.get(n as usize).cloned()
-    }
-}
-
 /// A program and all its executions.
 pub struct Executions {
     concrete: Arc<Concrete>,
-    worlds: Interned<World>,
-    threads: Interned<(Thread, u16)>,
+    worlds: RwLock<Table<World>>,
+    threads: RwLock<Table<(Thread, u16)>>,
     /// The locations of graphs: address and size.
-    locations: Interned<(i64, u32)>,
+    locations: RwLock<Table<(i64, u32)>>,
     /// The values of graphs.
-    values: Interned<Vec<u16>>,
+    values: RwLock<Table<Vec<u16>>>,
     missing: Mutex<Option<String>>,
     /// The most events of a graph.
     most: usize,
@@ -99,10 +72,10 @@ impl Executions {
     pub fn new(concrete: Arc<Concrete>, most: usize) -> Executions {
         Executions {
             concrete,
-            worlds: Interned::default(),
-            threads: Interned::default(),
-            locations: Interned::default(),
-            values: Interned::default(),
+            worlds: RwLock::new(Table::new()),
+            threads: RwLock::new(Table::new()),
+            locations: RwLock::new(Table::new()),
+            values: RwLock::new(Table::new()),
             missing: Mutex::new(None),
             most,
         }
@@ -170,27 +143,27 @@ impl Executions {
     }
 
     fn shared(&self, world: World) -> Shared {
-        Shared(self.worlds.number(world) + self.first())
+        Shared(number(&self.worlds, world) + self.first())
     }
 
     fn world(&self, s: Shared) -> Option<Arc<World>> {
-        s.0.checked_sub(self.first()).and_then(|n| self.worlds.get(n))
+        s.0.checked_sub(self.first()).and_then(|n| thing(&self.worlds, n))
     }
 
     fn local(&self, thread: Thread, index: u16) -> Local {
-        Local(self.threads.number((thread, index)))
+        Local(number(&self.threads, (thread, index)))
     }
 
     fn location(&self, address: i64, size: u32) -> Location {
-        self.locations.number((address, size)) as Location
+        number(&self.locations, (address, size)) as Location
     }
 
     fn value(&self, bytes: &[u16]) -> i64 {
-        self.values.number(bytes.to_vec()) as i64
+        number(&self.values, bytes.to_vec()) as i64
     }
 
     fn bytes(&self, value: i64) -> Vec<u16> {
-        self.values.get(value as u64).map(|v| Vec::clone(&v)).unwrap_or_default()
+        thing(&self.values, value as u64).map(|v| Vec::clone(&v)).unwrap_or_default()
     }
 
     fn note(&self, why: String) {
@@ -391,7 +364,7 @@ impl Adding<'_> {
     fn location(&mut self, address: i64, size: u32, at: Point, old: &[u16]) -> Option<Location> {
         let location = self.of.location(address, size);
         if !self.graph.writes.contains_key(&location) {
-            let near = self.graph.writes.keys().filter_map(|&l| self.of.locations.get(l.into()));
+            let near = self.graph.writes.keys().filter_map(|&l| thing(&self.of.locations, l.into()));
             let overlaps = |l: &(i64, u32)| l.0 < address + i64::from(size) && address < l.0 + i64::from(l.1);
             if near.into_iter().any(|l| l.1 <= 8 && overlaps(&l)) {
                 self.of.note_at(at, SIZES);
@@ -442,7 +415,8 @@ impl Adding<'_> {
     /// which the graph does not tell apart.
     fn begins(&self, object: i64) -> Option<()> {
         let of = self.of;
-        let is_in = |l: &Location| of.locations.get((*l).into()).is_some_and(|p| object_of(p.0) == object);
+        let is_in =
+            |l: &Location| thing(&of.locations, (*l).into()).is_some_and(|p| object_of(p.0) == object);
         let again = self.graph.writes.keys().any(is_in);
         if again {
             of.note("memory is used again after it was freed, or its block was left".into());
@@ -453,7 +427,7 @@ impl Adding<'_> {
 
 impl Model for Executions {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        let (Some(world), Some(state)) = (self.world(s), self.threads.get(l.0)) else {
+        let (Some(world), Some(state)) = (self.world(s), thing(&self.threads, l.0)) else {
             return Ok(());
         };
         let (thread, index) = &*state;
@@ -523,13 +497,13 @@ impl Executions {
     /// The way that a step stands for, with the graph before it.
     fn way(&self, step: &Step) -> Option<(Arc<World>, Way, u16)> {
         let world = self.world(step.from)?;
-        let state = step.take.entries().first().and_then(|e| self.threads.get(e.0.0))?;
+        let state = step.take.entries().first().and_then(|e| thing(&self.threads, e.0.0))?;
         let way = self.ways(&world, &state.0, state.1).into_iter().nth(step.choice as usize)?;
         Some((world, way, state.1))
     }
 
     fn name(&self, location: Location) -> String {
-        let place = self.locations.get(location.into());
+        let place = thing(&self.locations, location.into());
         let name = place.and_then(|p| self.program().name_of(p.0));
         name.unwrap_or_else(|| "allocated memory".into())
     }
@@ -569,12 +543,12 @@ impl Describe for Executions {
     }
 
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
-        let state = self.threads.get(l.0);
+        let state = thing(&self.threads, l.0);
         state.map(|s| self.concrete.local_values(self.concrete.local(s.0.clone()))).unwrap_or_default()
     }
 
     fn place(&self, l: Local) -> Option<Place> {
-        self.threads.get(l.0).and_then(|s| self.concrete.place(self.concrete.local(s.0.clone())))
+        thing(&self.threads, l.0).and_then(|s| self.concrete.place(self.concrete.local(s.0.clone())))
     }
 
     fn edge_place(&self, edge: Edge) -> Place {
@@ -587,7 +561,7 @@ impl Describe for Executions {
         let graph = &way.world.graph;
         let mut found = Vec::new();
         for event in &graph.threads[usize::from(index)][known..] {
-            if self.locations.get(event.location.into()).is_none_or(|p| p.1 == 0) || !event.is_access() {
+            if thing(&self.locations, event.location.into()).is_none_or(|p| p.1 == 0) || !event.is_access() {
                 continue;
             }
             let variable = self.name(event.location);

@@ -22,19 +22,19 @@ use crate::step::{
 /// thread that is about to make another one shows a race.
 pub type SharedState = (Arc<Memory>, Option<Touch>);
 
-/// Things by number.
-struct Table<T> {
+/// Things by number, and numbers by thing.
+pub(crate) struct Table<T> {
     numbers: FxHashMap<Arc<T>, u64>,
     things: Vec<Arc<T>>,
 }
 
 impl<T: Hash + Eq> Table<T> {
-    fn new() -> Table<T> {
+    pub(crate) fn new() -> Table<T> {
         Table { numbers: FxHashMap::default(), things: Vec::new() }
     }
 }
 
-fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
+pub(crate) fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
     if let Some(&n) = table.read().unwrap_or_else(|e| e.into_inner()).numbers.get(&thing) {
         return n;
     }
@@ -49,7 +49,7 @@ fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
     n
 }
 
-fn thing<T>(table: &RwLock<Table<T>>, n: u64) -> Option<Arc<T>> {
+pub(crate) fn thing<T>(table: &RwLock<Table<T>>, n: u64) -> Option<Arc<T>> {
     table.read().unwrap_or_else(|e| e.into_inner()).things.get(n as usize).cloned()
 }
 

@@ -22,7 +22,7 @@ use throng_model::{
     Step, Traits, Transfers,
 };
 
-use crate::model::Concrete;
+use crate::model::{Concrete, Table, number, thing};
 use crate::program::{Access, Point, Program, Start, object_of, offset_of};
 use crate::step::{After, Effect, Memory, Outcome, Slot, Thread, step_with_effects};
 use watch::{Bits, IGNORANT, Rules, Watch, Watched, has};
@@ -37,7 +37,7 @@ pub struct Robust {
     concrete: Arc<Concrete>,
     rules: Rules,
     /// The states of the monitor; number 0 is that nothing is watched yet.
-    watches: RwLock<(FxHashMap<Arc<Watch>, u64>, Vec<Arc<Watch>>)>,
+    watches: RwLock<Table<Watch>>,
     missing: Mutex<Option<String>>,
     mixed: Mixed,
 }
@@ -109,7 +109,7 @@ impl Robust {
     pub fn new(concrete: Arc<Concrete>) -> Robust {
         let rules = Rules::new(concrete.program());
         let mixed = Mixed::new(concrete.program());
-        Robust { concrete, rules, watches: RwLock::default(), missing: Mutex::new(None), mixed }
+        Robust { concrete, rules, watches: RwLock::new(Table::new()), missing: Mutex::new(None), mixed }
     }
 
     /// The question whether the program is robust and free of races.
@@ -143,22 +143,11 @@ impl Robust {
 
     /// Returns what was watched in a state.
     pub fn watched(&self, s: Shared) -> Option<Arc<Watch>> {
-        let n = s.0 >> HALF;
-        let watches = self.watches.read().unwrap_or_else(|e| e.into_inner());
-        n.checked_sub(1).and_then(|n| watches.1.get(n as usize).cloned())
+        (s.0 >> HALF).checked_sub(1).and_then(|n| thing(&self.watches, n))
     }
 
     fn number(&self, watch: Option<Watch>) -> u64 {
-        let Some(watch) = watch else { return 0 };
-        let mut watches = self.watches.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(&n) = watches.0.get(&watch) {
-            return n;
-        }
-        let watch = Arc::new(watch);
-        watches.1.push(watch.clone());
-        let n = watches.1.len() as u64;
-        watches.0.insert(watch, n);
-        n
+        watch.map_or(0, |watch| number(&self.watches, watch) + 1)
     }
 
     fn inner(s: Shared) -> Option<Shared> {
@@ -298,7 +287,8 @@ impl Robust {
             && *writes
             && *size <= 8
             && (atomic || *kind == Access::Plain && mixed);
-        let earlier = *kind == Access::Plain || atomic && mixed && !(!*writes && updates(effects, n));
+        let read_of_update = !*writes && updates(effects, n);
+        let earlier = *kind == Access::Plain || atomic && mixed && !read_of_update;
         [stale, earlier]
     }
 

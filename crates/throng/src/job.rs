@@ -636,6 +636,7 @@ impl<'a> Job<'a> {
             #[cfg(feature = "code")]
             answered: None,
             memory_model: None,
+            memory_words: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,

@@ -82,9 +82,10 @@ pub struct Outcome {
     pub remarks: Vec<Remark>,
     /// What is known about the objects that threads share, where races in source code are asked for.
     pub findings: Option<Arc<Findings>>,
-    /// The memory model that proofs are limited to, if they do not hold for all that the language
-    /// allows.
+    /// The memory model of a program that names memory orders, or for which one was asked.
     pub memory_model: Option<MemoryModel>,
+    /// Why the verdicts hold under that memory model, in words.
+    pub memory_words: Option<&'static str>,
     /// How many threads there are at most at a time, where the program starts them itself and this
     /// is known beforehand.
     pub most_threads: Option<u32>,

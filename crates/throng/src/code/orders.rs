@@ -47,6 +47,10 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
     let said = query.program.weak_orders || query.question.memory_model.is_some();
     for part in parts.iter_mut().filter(|_| said) {
         part.outcome.memory_model = Some(query.memory_model());
+        part.outcome.memory_words = Some(match query.memory_model() {
+            MemoryModel::Sequential => "memory orders are executed as seq_cst, as asked",
+            _ => "runs of sequential consistency are executions of it",
+        });
     }
     let open = |part: &Part| !part.outcome.is_unsafe() && !part.posed.loaded.query.question.deadlock;
     if query.memory_model() != MemoryModel::C11 || !parts.iter().any(open) {
@@ -59,7 +63,7 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
     };
     for part in parts.iter_mut().filter(|part| open(part)) {
         match &why {
-            None => trust(part),
+            None => trust(part, ROBUST),
             Some(why) => search(job, part, why, limits)?,
         }
     }
@@ -73,12 +77,18 @@ fn deny_deadlock_freedom(posed: &Posed, parts: &mut [Part]) -> Result<(), Error>
     let asks = |part: &&mut Part| weak && part.posed.loaded.query.question.deadlock;
     for part in parts.iter_mut().filter(asks) {
         part.outcome.memory_model = Some(MemoryModel::Sequential);
+        part.outcome.memory_words = Some("of deadlocks, nothing is known beyond it");
     }
     Ok(())
 }
 
-/// All executions are ones of sequential consistency.
-fn trust(part: &mut Part) {
+const ROBUST: &str =
+    "the program is robust and has no data race, so that all its executions are of sequential consistency";
+const EXPLORED: &str = "all executions were searched";
+
+/// What was proved under sequential consistency holds.
+fn trust(part: &mut Part, why: &'static str) {
+    part.outcome.memory_words = Some(why);
     let sequential =
         |a: &Assumption| matches!(a, Assumption::SequentialConsistency { .. } | Assumption::StrongOrders);
     part.outcome.assumptions.retain(|a| !sequential(a));
@@ -159,7 +169,10 @@ fn search(job: &Job<'_>, part: &mut Part, why: &str, limits: &Limits) -> Result<
                 }
                 return Ok(());
             }
-            Verdict::Safe(_) if closed && part.outcome.is_safe() => return Ok(trust(part)),
+            Verdict::Safe(_) if closed && part.outcome.is_safe() => {
+                trust(part, EXPLORED);
+                return Ok(());
+            }
             _ => {}
         }
     }
@@ -203,6 +216,7 @@ fn fails(model: &Executions, part: &mut Part, mut found: Outcome) {
         found.answer.fewest.push(false);
     }
     found.memory_model = Some(MemoryModel::C11);
+    found.memory_words = Some("the execution is consistent by the axioms of RC11");
     found.assumptions.clone_from(&part.outcome.assumptions);
     let sequential =
         |a: &Assumption| matches!(a, Assumption::SequentialConsistency { .. } | Assumption::StrongOrders);
@@ -223,6 +237,7 @@ fn unknown(part: &mut Part, why: &str, incomplete: Option<String>) {
         format!("safe under sequential consistency; not shown for the memory orders used: {why}; {found}");
     let safe = part.outcome.answer.verdicts.iter_mut().filter(|v| matches!(v, Verdict::Safe(_)));
     safe.for_each(|v| *v = Verdict::Unknown(Unknown::Unsure(why.clone())));
+    part.outcome.memory_words = None;
     part.outcome.answer.statistics.complete_up_to = None;
 }
 

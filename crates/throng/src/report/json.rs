@@ -37,7 +37,8 @@ struct Document<'a> {
     scope: String,
     /// What the verdicts take for granted.
     assumptions: Vec<String>,
-    /// The memory model that proofs are limited to; null: none.
+    /// The memory model that the verdicts are about, where the program names weaker memory orders or
+    /// one was asked for: `sc`, `c11`; else null.
     memory_model: Option<&'static str>,
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
