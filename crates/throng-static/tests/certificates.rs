@@ -6,7 +6,7 @@ mod common;
 use common::{Word, of, query};
 use throng_goto::Query;
 use throng_goto_check::documents::{certify, write_races};
-use throng_goto_check::races::facts::{Known, Lock, Owned, State, Sum};
+use throng_goto_check::races::facts::{Kind, Known, Lock, Owned, State, Sum};
 use throng_goto_check::races::points::{Pointers, Site};
 use throng_goto_check::races::{Facts, check};
 
@@ -108,7 +108,7 @@ fn a_target_that_is_removed_from_a_pointer_is_missed() {
 #[test]
 fn claims_that_are_too_strong_are_refused() {
     let (query, facts) = analysed();
-    let lock = |o: i64| Lock { address: Sum::address(Site::Object(o), 0), alone: true };
+    let lock = |o: i64| Lock { address: Sum::address(Site::Object(o), 0), kind: Kind::Alone };
     let objects = query.program.objects.iter().enumerate();
     let mutex = objects.clone().find(|(_, o)| o.name == "m").expect("there").0 as i64 + 1;
     type Change<'a> = dyn Fn(&mut State) -> bool + 'a;

@@ -108,3 +108,33 @@ fn fields_and_pointers_to_functions() {
     assert!(possible(text).is_empty());
     assert_eq!(possible(&text.replace("one.next = 0", "one.x = 0")), ["one.x"]);
 }
+
+#[test]
+fn semaphores_that_let_one_thread_past() {
+    let with = |init: &str, body: &str, more: &str| {
+        format!(
+            "sem_t s; void *f(void *v) {{ {body} return 0; }}
+            int main(void) {{ {init} threads(f, 0); {more} }}"
+        )
+    };
+    let body = "sem_wait(&s); x++; sem_post(&s);";
+    assert!(possible(&with("sem_init(&s, 0, 1);", body, "")).is_empty());
+    assert_eq!(possible(&with("sem_init(&s, 0, 2);", body, "")), ["x"]);
+    assert_eq!(possible(&with("sem_init(&s, 0, 1);", body, "sem_post(&s);")), ["x"]);
+    assert_eq!(possible(&with("sem_init(&s, 0, 1);", body, "sem_init(&s, 0, 1);")), ["x"]);
+    assert_eq!(possible(&with("sem_init(&s, 0, 1);", "sem_wait(&s); sem_post(&s); x++;", "")), ["x"]);
+}
+
+#[test]
+fn conditions_on_what_only_the_thread_knows() {
+    let with = |between: &str| {
+        format!(
+            "_Thread_local int own; void *f(void *v) {{ own = 1; {between}
+               if (own == 1) pthread_mutex_lock(&m); x++; if (own == 1) pthread_mutex_unlock(&m); return 0; }}
+            int main(void) {{ threads(f, 0); }}"
+        )
+    };
+    assert!(possible(&with("")).is_empty());
+    assert_eq!(possible(&with("if (x) own = 2;")).len(), 1);
+    assert_eq!(possible(&with("int *k = &own; *k = 2;")).len(), 1);
+}

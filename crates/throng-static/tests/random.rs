@@ -63,6 +63,7 @@ impl Writer {
             2 => ("pthread_mutex_lock(&o->m);", "pthread_mutex_unlock(&o->m);"),
             3 => ("pthread_mutex_lock(&p->m);", "pthread_mutex_unlock(&p->m);"),
             4 => ("if (!pthread_mutex_trylock(&m)) {", "pthread_mutex_unlock(&m); }"),
+            8 => ("sem_wait(&semaphore);", "sem_post(&semaphore);"),
             5 => ("pthread_mutex_lock(&n);", "pthread_mutex_unlock(&n);"),
             _ => ("pthread_mutex_lock(&m);", "pthread_mutex_unlock(&m);"),
         };
@@ -151,7 +152,7 @@ impl Writer {
         }
         self.function = 0;
         self.starts = 0;
-        self.text += "int main(void) { int l = 0, i = 0; struct s *o = fresh(); p = fresh(); q = &one;\n";
+        self.text += "int main(void) { int l = 0, i = 0; struct s *o = fresh(); p = fresh(); q = &one; sem_init(&semaphore, 0, 1);\n";
         self.statement(1);
         self.start(2);
         if self.random.below(2) == 0 {
@@ -168,7 +169,7 @@ fn program(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     (0..8).for_each(|_| _ = random.below(2));
     let places = [random.of(&PLACES), random.of(&PLACES)];
-    let locks = [random.below(8), random.below(8)];
+    let locks = [random.below(9), random.below(9)];
     Writer { random, text: String::new(), names: 0, function: 3, starts: 0, places, locks }.program()
 }
 

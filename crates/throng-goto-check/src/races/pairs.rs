@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use throng_goto::program::Instr;
 
 use super::accesses::Touched;
-use super::facts::{Facts, Lock, Owned, State};
+use super::facts::{Facts, Kind, Lock, Owned, State};
 use super::locks::Words;
 use super::points::{Offsets, Place, Site};
 use super::transfer::Flow;
@@ -68,13 +68,13 @@ impl Pairs<'_> {
 
     /// Returns a lock of the first access that the second one holds as well.
     fn common(&self, a: &Touched, b: &Touched) -> Option<Lock> {
-        let right = |l: &&Lock| self.words.is_lock(self.flow, a.template, &l.address);
+        let right = |l: &&Lock| self.words.is_lock(self.flow, a.template, l);
         a.locks.iter().filter(right).find(|l| b.locks.iter().any(|m| self.is_same(a, l, b, m))).cloned()
     }
 
     /// Returns whether two locks are one, if the accesses are to the same bytes.
     fn is_same(&self, a: &Touched, l: &Lock, b: &Touched, m: &Lock) -> bool {
-        if !l.alone && !m.alone {
+        if l.kind == Kind::Reader && m.kind == Kind::Reader {
             return false;
         }
         let (x, y) = (&l.address, &m.address);

@@ -22,7 +22,7 @@ pub fn check(program: &Program, facts: &Facts) -> Result<Findings, String> {
     has_shape(&split.program, facts)?;
     points_hold(&values)?;
     escapes_hold(&values, facts)?;
-    let flow = Flow::new(values);
+    let flow = Flow::new(values, &facts.escaped);
     let mut walk = Walk { flow: &flow, facts, seen: Seen::default() };
     walk.program()?;
     let Seen { accesses, changed, started, open } = walk.seen;

@@ -20,6 +20,8 @@ pub const DECLARATIONS: &str = "
     int pthread_join(pthread_t, void **); int pthread_once(pthread_once_t *, void (*)(void));
     void *malloc(size_t); void free(void *); int __VERIFIER_nondet_int(void);
     void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
+    typedef union { int a[8]; } sem_t; int sem_init(sem_t *, int, unsigned);
+    int sem_wait(sem_t *); int sem_post(sem_t *); sem_t semaphore;
     pthread_mutex_t m, n; pthread_rwlock_t rw; int x, y, a[10]; pthread_t t, u;
     struct s { pthread_mutex_t m; int x; struct s *next; } *p, *q, *head, one;
     void *threads(void *(*f)(void *), void *arg) {
