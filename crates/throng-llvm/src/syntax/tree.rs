@@ -64,6 +64,20 @@ pub enum Order {
     SeqCst,
 }
 
+impl Order {
+    /// The order of C that it is. What is not ordered at all is taken for relaxed.
+    pub fn meaning(self) -> throng_goto::program::Order {
+        use throng_goto::program::Order as Meaning;
+        match self {
+            Order::Unordered | Order::Monotonic => Meaning::Relaxed,
+            Order::Acquire => Meaning::Acquire,
+            Order::Release => Meaning::Release,
+            Order::AcqRel => Meaning::AcqRel,
+            Order::SeqCst => Meaning::SeqCst,
+        }
+    }
+}
+
 /// An operation on two integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
