@@ -84,7 +84,7 @@ fn check(text: &str) -> Outcome {
 fn random_programs_are_safe_exactly_if_the_axioms_say_that_they_are_robust() {
     let mut random = Random::new(11);
     let (mut safe, mut other, mut alarms) = (0, 0, 0);
-    for number in 0..60 {
+    for number in 0..40 {
         let flavour = Flavour::ALL[number % Flavour::ALL.len()];
         let litmus = match number % 2 {
             0 => generate::shape(&mut random, flavour),
@@ -101,7 +101,7 @@ fn random_programs_are_safe_exactly_if_the_axioms_say_that_they_are_robust() {
         other += usize::from(!robust);
         alarms += usize::from(robust && !outcome.is_safe());
     }
-    assert!(safe > 10 && other > 10 && alarms < 4, "{safe} safe, {other} not robust, {alarms} alarms");
+    assert!(safe > 6 && other > 6 && alarms < 4, "{safe} safe, {other} not robust, {alarms} alarms");
 }
 
 #[test]
