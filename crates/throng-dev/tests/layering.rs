@@ -279,7 +279,7 @@ fn names_of_nothing_fail() {
     assert_eq!(depends_only("throng-fairy", &[]), missing("throng-fairy/Cargo.toml"));
     assert_eq!(depends_only("throng-lang", &["throng-fairy"]), missing("throng-fairy/Cargo.toml"));
     // What exists and is used fails as well.
-    assert_eq!(depends_only("throng-lang", &[]), Err("throng-lang depends on throng-model".into()));
+    assert_eq!(depends_only("throng-lang", &[]), Err("throng-lang depends on throng-memory".into()));
     assert!(below("throng-engine/src/registry.rs", &["explicit"]).is_err());
 }
 
