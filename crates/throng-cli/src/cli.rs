@@ -246,7 +246,7 @@ struct CertifyArgs {
     /// Check the answer to whatever question the certificate states, which may not be that of the
     /// input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
-          "error_label", "mutex", "at_most", "never", "race", "deadlock", "stuck", "invariant", "init_free", "no_slot_reuse"])]
+          "error_label", "mutex", "at_most", "never", "race", "deadlock", "stuck", "starvation", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -620,11 +620,15 @@ struct QuestionArgs {
     /// ended. C: assertions are then not asked for, unless by `--assertions`
     #[arg(long, help_heading = "Question")]
     deadlock: bool,
-    /// Programs: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any
-    /// `wait`) may be stuck there: unable to move ever again, whatever the other threads do. May be
-    /// repeated
+    /// Programs and C: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any
+    /// `wait`; C: functions, too; `any`: anywhere) may be stuck there: unable to move ever again,
+    /// other than around a loop that only reads, whatever the other threads do. May be repeated
     #[arg(long, value_name = "LABELS", help_heading = "Question")]
     stuck: Vec<String>,
+    /// Programs and C: under a fair scheduler, every thread at label L (`A|B`: at one of these
+    /// labels or lines; C: functions, too) gets past it. May be repeated
+    #[arg(long, value_name = "LABELS", help_heading = "Question")]
+    starvation: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
@@ -680,6 +684,8 @@ struct PropertyArgs {
     #[arg(long, hide = true)]
     stuck: Vec<String>,
     #[arg(long, hide = true)]
+    starvation: Vec<String>,
+    #[arg(long, hide = true)]
     invariant: Vec<String>,
 }
 
@@ -695,6 +701,7 @@ impl PropertyArgs {
             ("--race", !self.race.is_empty()),
             ("--deadlock", self.deadlock),
             ("--stuck", !self.stuck.is_empty()),
+            ("--starvation", !self.starvation.is_empty()),
             ("--invariant", !self.invariant.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -882,6 +889,7 @@ impl QuestionArgs {
             races: self.race.iter().filter(|variable| !variable.is_empty()).cloned().collect(),
             deadlock: self.deadlock,
             stuck: self.stuck.clone(),
+            starvation: self.starvation.clone(),
             invariants: self.invariant.clone(),
             code: CodeQuestion {
                 data_race: self.race.iter().any(String::is_empty),

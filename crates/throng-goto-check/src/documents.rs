@@ -178,7 +178,7 @@ fn certify_order(query: &Query, document: OrderDocument) -> Result<Shown, Fault>
     if document.head.program != identity(query) {
         return invalid(OTHER);
     }
-    if !query.question.deadlock || !query.program.asked.is_empty() {
+    if !(query.question.asks_about_deadlocks_only() && query.program.asked.is_empty()) {
         return invalid(NOT_ASKED);
     }
     let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };
@@ -190,7 +190,7 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
     if document.head.program != identity(query) {
         return invalid(OTHER);
     }
-    if query.question.deadlock || query.program.asked != [Violation::Race] {
+    if query.question.asks_who_waits() || query.program.asked != [Violation::Race] {
         return invalid(NOT_ASKED);
     }
     if query.is_weak() {

@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use throng_check::Checked;
 
 use throng_goto::program::{Access, Expr, Instr, Program, next, object_of, offset_of};
+use throng_goto::waiting::waiting_loops;
 
 use crate::locksets::{Code, Locksets, follow_from_the_start, locksets, place, words};
 
@@ -59,6 +60,9 @@ struct Taken {
 
 /// Checks that an order is one that rules deadlocks out.
 pub fn check_order(program: &Program, order: &Order) -> Result<Checked, String> {
+    if waiting_loops(program).iter().any(|l| !l.reads.is_empty()) {
+        return Err("threads wait in loops".into());
+    }
     let (may, held) = (search::may_hold(program)?, locksets(program));
     are_closed(program, &may)?;
     follow_from_the_start(program, &held)?;

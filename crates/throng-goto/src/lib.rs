@@ -16,6 +16,7 @@ pub mod floating;
 pub mod held;
 pub mod interpreter;
 pub mod model;
+mod places;
 pub mod program;
 pub mod query;
 pub mod question;

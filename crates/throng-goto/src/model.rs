@@ -2,14 +2,16 @@
 //! grow as the search goes on.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use rustc_hash::FxHashMap;
+use throng_model::waiting::{Waits, waits_alone};
 use throng_model::{
     Accessed, Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared,
     Step, Traits, Transfers,
 };
 
+use crate::places::Places;
 use crate::program::{
     DANGLING, Instr, Int, Origin, PTR, Point, Program, Start, Violation, object_of, offset_of,
 };
@@ -64,6 +66,8 @@ pub struct Concrete {
     remarks: Mutex<Remarks>,
     spawns: bool,
     initial: (Shared, Vec<Local>),
+    /// Where threads may wait in loops, and where stuck threads are asked for, once that is asked.
+    waiting: OnceLock<Places>,
 }
 
 /// What the states take that a search has met.
@@ -108,6 +112,7 @@ impl Concrete {
             remarks: Mutex::default(),
             spawns,
             initial: (Shared(0), Vec::new()),
+            waiting: OnceLock::new(),
             program,
         };
         let memory = model.shared(Arc::new(initial_memory(&model.program)), None);
@@ -163,7 +168,11 @@ impl Concrete {
             if let Some(why) = steps.missing {
                 return Err(Incomplete(why));
             }
-            waits &= steps.waits && steps.outcomes.is_empty();
+            waits = waits
+                && match steps.outcomes.is_empty() {
+                    true => steps.waits,
+                    false => self.is_in_loop(l) && waits_alone(self, config.shared, l)?,
+                };
         }
         Ok(waits)
     }
@@ -356,6 +365,47 @@ impl Model for Concrete {
     /// A deadlock of C is decided by [`Concrete::is_deadlock`], which knows more.
     fn has_ended(&self, _: Local) -> bool {
         false
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+}
+
+impl Waits for Concrete {
+    fn is_in_loop(&self, l: Local) -> bool {
+        let thread = self.thread(l).filter(|thread| !thread.stopped);
+        thread.is_some_and(|thread| self.places().is_in_loop(thread.point()))
+    }
+
+    fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
+        if s == self.memory_error() {
+            return Err(Incomplete("what a program does after a memory error is not known".into()));
+        }
+        let (Some(state), Some(thread)) = (self.memory(s), self.thread(l)) else { return Ok(false) };
+        if thread.stopped || self.program.starter() == Some(thread.template as usize) {
+            return Ok(false);
+        }
+        let steps = step_unrecorded(&self.program, &state.0, &thread);
+        match steps.missing {
+            Some(why) => Err(Incomplete(why)),
+            None => Ok(steps.waits && steps.outcomes.is_empty()),
+        }
+    }
+
+    fn is_alone(&self, _: Shared) -> bool {
+        false
+    }
+
+    fn is_asked(&self, l: Local) -> Option<bool> {
+        let thread = self.thread(l).filter(|thread| !thread.stopped);
+        Some(thread.is_some_and(|thread| self.places().is_asked(thread.point())))
+    }
+}
+
+impl Concrete {
+    fn places(&self) -> &Places {
+        self.waiting.get_or_init(|| Places::new(&self.program))
     }
 }
 

@@ -895,6 +895,11 @@ pub struct Program {
     pub memory_errors: bool,
     /// The labels and functions of [`Violation::Exclusion`].
     pub exclusive: Vec<String>,
+    /// Places at which no thread may be stuck: labels, functions, lines, `A|B` for several, or `any`;
+    /// empty if that is not asked.
+    pub stuck: Vec<String>,
+    /// Places that every thread is to leave under a fair scheduler, likewise.
+    pub starvation: Vec<String>,
     /// Where threads start.
     pub start: Start,
     /// Whether the first thread only starts others, any number of them.

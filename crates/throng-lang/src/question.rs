@@ -49,6 +49,8 @@ pub struct Question {
     pub deadlock: bool,
     /// Places at which no thread may be stuck, see [`property::stuck`].
     pub stuck: Vec<String>,
+    /// Places that every thread leaves under a fair scheduler, see [`property::starvation`].
+    pub starvation: Vec<String>,
     /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
     /// True if a question without any property is accepted (simulation, translation).
@@ -180,7 +182,7 @@ impl Question {
         let (mut initial, mut threads) = (None, None);
         for Annotation { word, value } in annotations(&loaded.source.text) {
             let mut wrong = |part: &Part, message: String| {
-                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ stuck L`, `//@ error-label L`, \
+                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ stuck L`, `//@ starvation L`, `//@ error-label L`, \
                             `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
                 let why = Diagnostic::error("E615", part.into(), message).hint(hint);
                 diagnostics.push(SourceDiagnostic::whole(&loaded.source, why));
@@ -202,6 +204,7 @@ impl Question {
                 "never" => &mut question.never,
                 "race" => &mut question.races,
                 "stuck" => &mut question.stuck,
+                "starvation" => &mut question.starvation,
                 "error-label" => &mut question.error_labels,
                 "invariant" => &mut question.invariants,
                 "target" => &mut question.targets,
@@ -279,8 +282,19 @@ impl Question {
     /// Reports options that do not apply to this kind of input.
     fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
-        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, stuck, invariant, .. } =
-            *self.vocabulary;
+        let Vocabulary {
+            target,
+            prop,
+            error_label,
+            mutex,
+            at_most,
+            never,
+            race,
+            stuck,
+            starvation,
+            invariant,
+            ..
+        } = *self.vocabulary;
         let labels = || format!("labels are for programs; use {target} 's|l,l'");
         let given: Vec<(&str, Option<String>, String)> = match loaded.input {
             Input::Program(_) => vec![(
@@ -296,6 +310,7 @@ impl Question {
                 (at_most, first(&self.at_most), labels()),
                 (never, first(&self.never), labels()),
                 (stuck, first(&self.stuck), labels()),
+                (starvation, first(&self.starvation), labels()),
                 (race, first(&self.races), format!("variables are for programs; use {target} 's|l,l'")),
                 (
                     invariant,
@@ -418,11 +433,12 @@ impl Question {
         }
         type Reader = fn(&str) -> Result<Property, Diagnostic>;
         let names = self.vocabulary;
-        let together: [(&str, &[String], Reader); 4] = [
+        let together: [(&str, &[String], Reader); 5] = [
             (names.mutex, &self.mutex, property::mutex),
             (names.at_most, &self.at_most, property::at_most),
             (names.never, &self.never, property::never),
             (names.stuck, &self.stuck, property::stuck),
+            (names.starvation, &self.starvation, property::starvation),
         ];
         for (option, texts, read) in together {
             for text in texts {

@@ -79,6 +79,9 @@ pub enum Property {
     /// Programs: no thread at this place (`L`, `L|M`, or `wait` for all waits) can get stuck there
     /// for ever, whatever the others do.
     NeverStuckAt(String),
+    /// Programs, C: under a fair scheduler every thread at this place (`L`, `L|M`) gets past it
+    /// (`--starvation`).
+    Leaves(String),
     /// Programs: this expression over the shared variables always holds.
     Invariant(String),
     /// No configuration like this is reached: `s|l,l` of systems, `x=1 | L: a=0, M` of programs.
@@ -309,6 +312,7 @@ impl<'a> Job<'a> {
             Property::NoRace(name) => question.races.push(name),
             Property::NoDeadlock => question.deadlock = true,
             Property::NeverStuckAt(place) => question.stuck.push(place),
+            Property::Leaves(place) => question.starvation.push(place),
             Property::Invariant(text) => question.invariants.push(text),
             Property::Never(text) => question.targets.push(text),
             Property::NoDataRace => question.code.data_race = true,
@@ -348,6 +352,11 @@ impl<'a> Job<'a> {
     /// No configuration is reached in which no thread can move although some thread has not ended.
     pub fn no_deadlock(self) -> Job<'a> {
         self.property(Property::NoDeadlock)
+    }
+
+    /// Under a fair scheduler every thread at this place gets past it.
+    pub fn leaves(self, place: &str) -> Job<'a> {
+        self.property(Property::Leaves(place.into()))
     }
 
     /// No thread at this place can get stuck there for ever, whatever the others do.
@@ -666,6 +675,7 @@ impl<'a> Job<'a> {
         let mut found = if refused {
             let (what, prover) =
                 if target.is_stuck() { ("stuck threads", "views") } else { ("deadlocks", "equations") };
+            let what = if target.is_starvation() { "starvation" } else { what };
             let why = format!(
                 "`{engine}` does not decide {what}; `explicit`, `symbolic`, `{prover}` and `auto` do"
             );
@@ -715,9 +725,20 @@ impl<'a> Job<'a> {
 
     /// Returns whether a certificate is one about a cutoff alone, and no property was asked for.
     pub fn is_about_cutoff(&self, certificate: &Document) -> bool {
-        let Question { targets, prop, error_labels, mutex, at_most, never, races, stuck, invariants, .. } =
-            &self.question;
-        let lists = [targets, error_labels, mutex, at_most, never, races, stuck, invariants];
+        let Question {
+            targets,
+            prop,
+            error_labels,
+            mutex,
+            at_most,
+            never,
+            races,
+            stuck,
+            starvation,
+            invariants,
+            ..
+        } = &self.question;
+        let lists = [targets, error_labels, mutex, at_most, never, races, stuck, starvation, invariants];
         let asks = self.question.deadlock
             || self.question.code != Default::default()
             || prop.is_some()

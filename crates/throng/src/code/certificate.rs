@@ -133,7 +133,10 @@ fn candidates(posed: &Posed) -> (Vec<Question>, Vec<String>) {
     let (plain, others) = questions(posed);
     let names = |q: &Question| -> Vec<String> {
         let deadlock = q.deadlock.then(|| "deadlock".to_string());
-        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).collect()
+        let stuck = q.stuck.iter().map(|place| format!("stuck {place}"));
+        let starvation = q.starvation.iter().map(|place| format!("starvation {place}"));
+        let waits = stuck.chain(starvation);
+        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).chain(waits).collect()
     };
     let asked = plain.iter().chain(&others).flat_map(names).collect();
     let mut candidates = vec![whole.clone()];

@@ -99,6 +99,11 @@ pub(super) fn decide(
         }
         None => {}
     }
+    let stuck = deadlock::ask_stuck(posed);
+    if stuck && auto {
+        // Of whole configurations the provers of source code know nothing.
+        engine = Engine::Explicit.build(&job.settings);
+    }
     let locksets = auto.then(|| locksets::prove(posed)).flatten();
     if let Some(compared) = locksets {
         engine = Box::new(locksets::Proved(compared));
@@ -116,7 +121,7 @@ pub(super) fn decide(
     outcome.assumptions = assumptions(posed, &remarks, &outcome);
     let ordered = deadlock::is_ordered(&outcome);
     let by_analysis = outcome.answer.by.contains(&Some(races::NAME));
-    if locksets.is_some() || by_analysis || ordered {
+    if locksets.is_some() || by_analysis || ordered || stuck && outcome.is_safe() {
         outcome.assumptions.push(Assumption::MemorySafe);
     }
     memory::name(posed, &mut outcome);

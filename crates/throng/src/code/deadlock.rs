@@ -10,6 +10,7 @@ use throng_engine::hunt::breadth_first::{Found, search};
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Concrete;
 use throng_goto_check::lock_order::{Order, check_order, order};
+use throng_lang::property::{starvation, stuck};
 use throng_model::Config;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
@@ -22,7 +23,8 @@ pub(super) const NAME: &str = "lock-order";
 /// Returns the order of locks that rules deadlocks out, if nothing else is asked for, and that it
 /// was checked.
 pub(super) fn ordered(posed: &Posed) -> Option<(Order, Checked)> {
-    let asked = posed.loaded.query.question.deadlock && posed.program().asked.is_empty();
+    let question = &posed.loaded.query.question;
+    let asked = question.asks_about_deadlocks_only() && posed.program().asked.is_empty();
     if !asked || !posed.program().is_flat() {
         return None;
     }
@@ -67,6 +69,17 @@ fn target(configs: Vec<Config>) -> Target {
 /// Asks about deadlocks that are ruled out.
 pub(super) fn ask(problem: &mut Problem) {
     problem.targets.push(target(Vec::new()));
+}
+
+/// Adds the questions about stuck threads and starvation to a problem. Returns whether there are some.
+pub(super) fn ask_stuck(posed: &mut Posed) -> bool {
+    let question = &posed.loaded.query.question;
+    let stuck = question.stuck.iter().filter_map(|text| stuck(text).ok());
+    let starvation = question.starvation.iter().filter_map(|text| starvation(text).ok());
+    let asked: Vec<Property> = stuck.chain(starvation).collect();
+    let before = posed.problem.targets.len();
+    posed.problem.targets.extend(asked.into_iter().map(|property| Target::of(property, Vec::new())));
+    posed.problem.targets.len() > before
 }
 
 /// Returns whether the order of locks is the proof of the answer.

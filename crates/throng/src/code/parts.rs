@@ -106,6 +106,7 @@ fn left_open(job: &Job<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, E
     if posed.loaded.query.question.deadlock {
         deadlock::ask(&mut posed.problem);
     }
+    deadlock::ask_stuck(&mut posed);
     let stopped = GaveUp(Unknown::Inconclusive("the search stopped at the first violation".into()));
     let outcome = searching(job, &posed, posed.problem.clone()).check_by(&stopped, limits)?;
     Ok(Part { posed, outcome, abstraction, executions: false })
@@ -114,7 +115,7 @@ fn left_open(job: &Job<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, E
 /// Returns whether a question is answered at once with others of the kind, where none is violated.
 fn is_plain(question: &Question) -> bool {
     let plain = |v: &Violation| matches!(v, Violation::Assertion | Violation::Exclusion(_));
-    !question.deadlock && question.violations().iter().all(plain)
+    !question.asks_who_waits() && question.violations().iter().all(plain)
 }
 
 /// Returns all plain questions at once.
@@ -123,6 +124,8 @@ pub(super) fn together(question: &Question) -> Question {
     plain.assertions = question.violations().contains(&Violation::Assertion);
     (plain.race, plain.overflow, plain.locks) = (false, false, false);
     (plain.memory_safety, plain.deadlock, plain.only) = (false, false, true);
+    plain.stuck.clear();
+    plain.starvation.clear();
     plain
 }
 

@@ -51,8 +51,13 @@ pub(crate) fn write(answered: &Answered, of: &WitnessOf<'_>) -> Result<String, S
 
 /// Returns the property in the words of SV-COMP.
 fn specification(question: &Question) -> Option<String> {
-    let kinds =
-        [question.race, question.overflow, question.locks, question.deadlock, !question.exclusive.is_empty()];
+    let kinds = [
+        question.race,
+        question.overflow,
+        question.locks,
+        question.asks_who_waits(),
+        !question.exclusive.is_empty(),
+    ];
     let what = match kinds {
         [true, false, false, false, false] if !question.assertions => "data-race".to_string(),
         [false, true, false, false, false] if !question.assertions => "overflow".to_string(),
