@@ -11,7 +11,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     pub(super) fn fence(&mut self, order: Order) {
         self.ordered(Some(order));
         self.lower.program.fences = true;
-        self.emit(Instr::Fence(order.meaning()));
+        self.emit(Instr::Fence(order.of_memory()));
     }
 
     /// Returns the number that an atomic operation is about.
@@ -38,7 +38,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         // Computed before, so that the section has one read and one write.
         let (address, operand) = (self.keep_place(address), self.keep(int, operand));
         self.ordered(Some(order));
-        let kind = Access::Update(order.meaning(), order.meaning());
+        let kind = Access::Update(order.of_memory(), order.of_memory());
         self.emit(Instr::AtomicBegin);
         let old = self.load_number(kind, address.clone(), int, result);
         let operate = |w: &mut Self, how| w.operate(how, bits, old.clone(), operand.clone());
@@ -108,7 +108,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let address = self.keep_place(address);
         let (old_value, new_value) = (self.keep(int, old_value), self.keep(int, new_value));
         orders.iter().for_each(|&order| _ = self.ordered(Some(order)));
-        let kind = Access::Update(orders[0].meaning(), orders[1].meaning());
+        let kind = Access::Update(orders[0].of_memory(), orders[1].of_memory());
         let done = self.register(BOOL, None);
         let (same, write, other, end) = (self.label(), self.label(), self.label(), self.label());
         let fails = weak.then(|| {

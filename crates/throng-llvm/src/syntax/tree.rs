@@ -65,15 +65,16 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order of C that it is. What is not ordered at all is taken for relaxed.
-    pub fn meaning(self) -> throng_goto::program::Order {
-        use throng_goto::program::Order as Meaning;
+    /// The order in the words of C; `unordered`, of which less is promised, is not weaker for what
+    /// is modelled.
+    pub fn of_memory(self) -> throng_goto::program::Order {
+        use throng_goto::program::Order as Of;
         match self {
-            Order::Unordered | Order::Monotonic => Meaning::Relaxed,
-            Order::Acquire => Meaning::Acquire,
-            Order::Release => Meaning::Release,
-            Order::AcqRel => Meaning::AcqRel,
-            Order::SeqCst => Meaning::SeqCst,
+            Order::Unordered | Order::Monotonic => Of::Relaxed,
+            Order::Acquire => Of::Acquire,
+            Order::Release => Of::Release,
+            Order::AcqRel => Of::AcqRel,
+            Order::SeqCst => Of::SeqCst,
         }
     }
 }
