@@ -193,7 +193,7 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
     if query.question.asks_who_waits() || query.program.asked != [Violation::Race] {
         return invalid(NOT_ASKED);
     }
-    if query.only_sequential() {
+    if query.is_weak() {
         return invalid(
             "the program names memory orders that are weaker than seq_cst, which locksets do not cover",
         );
@@ -214,12 +214,14 @@ fn certify_races(query: &Query, document: RacesDocument) -> Result<Shown, Fault>
     if query.question.deadlock || query.program.asked != [Violation::Race] {
         return invalid(NOT_ASKED);
     }
-    if query.only_sequential() {
+    if query.is_weak() {
         return invalid(
             "the program names memory orders that are weaker than seq_cst, which this proof does not cover",
         );
     }
-    let findings = races::check(&query.program, &document.facts).map_err(Fault::Invalid)?;
+    let whole = query.whole.as_deref().unwrap_or(&query.program);
+    let findings = races::check(whole, &document.facts).map_err(Fault::Invalid)?;
+    let findings = races::narrowed(whole, findings);
     if let Some(open) = findings.open.first() {
         return Err(Fault::Invalid(format!("not everything is known: {open}")));
     }
