@@ -110,7 +110,7 @@ impl Vocabulary {
         one: "one",
         no_spurious: "CodeQuestion::no_spurious",
         whole_statements: "CodeQuestion::whole_statements",
-        memory_model: "CodeQuestion::sequential",
+        memory_model: "CodeQuestion::memory_model",
         deadlock: "no_deadlock",
         stuck: "never_stuck_at",
         starvation: "leaves",

@@ -141,7 +141,7 @@ impl Check {
 
     /// Asks about sequential consistency only, whatever memory orders the program names.
     pub fn sequentially_consistent(mut self) -> Check {
-        self.question.code.sequential = true;
+        self.question.code.memory_model = Some(throng_model::memory::MemoryModel::Sequential);
         self
     }
 

@@ -10,6 +10,8 @@ use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, PTR};
 impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     pub(super) fn fence(&mut self, order: Order) {
         self.ordered(Some(order));
+        self.lower.program.fences = true;
+        self.emit(Instr::Fence(order.of_memory()));
     }
 
     /// Returns the number that an atomic operation is about.
@@ -35,7 +37,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let operand = self.typed(with)?;
         // Computed before, so that the section has one read and one write.
         let (address, operand) = (self.keep_place(address), self.keep(int, operand));
-        let kind = self.ordered(Some(order));
+        self.ordered(Some(order));
+        let kind = Access::Update(order.of_memory(), order.of_memory());
         if self.words == Some(Words::Unlocks) && how == "xchg" {
             self.unlock(&address);
             // No thread waits, see the models of locks.
@@ -110,7 +113,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let (old_value, new_value) = (self.typed(expected)?, self.scalar(&expected.0, new)?);
         let address = self.keep_place(address);
         let (old_value, new_value) = (self.keep(int, old_value), self.keep(int, new_value));
-        let kind = orders.map(|order| self.ordered(Some(order)))[0];
+        orders.iter().for_each(|&order| _ = self.ordered(Some(order)));
+        let kind = Access::Update(orders[0].of_memory(), orders[1].of_memory());
         match self.words {
             Some(Words::Locks) => {
                 self.lock(&address);

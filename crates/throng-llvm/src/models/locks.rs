@@ -8,9 +8,13 @@
 use super::Model;
 use crate::lower::{Operand, Problem, Result, Site, Words, Writer};
 use crate::names::without_types;
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, PTR};
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Order, PTR};
 
 const WORD: throng_goto::program::Int = throng_goto::program::Int::new(4, false);
+
+/// How a lock is taken, and how it is left.
+const TAKES: Access = Access::Update(Order::Acquire, Order::Relaxed);
+const LEAVES: Access = Access::Atomic(Order::Release);
 
 /// The bits of the word of a lock for readers and writers that count readers; all of them: a writer.
 const READERS: i64 = (1 << 30) - 1;
@@ -163,7 +167,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     /// Leaves a mutex.
     pub(crate) fn unlock(&mut self, word: &Expr) {
         self.emit(Instr::AtomicBegin);
-        self.store_word(word.clone(), Expr::Const(0));
+        self.emit_as(LEAVES, Instr::Store(word.clone(), Expr::Const(0), WORD));
         self.released(word);
         self.emit(Instr::AtomicEnd);
     }
@@ -184,11 +188,11 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     fn load_word(&mut self, word: Expr) -> Expr {
         let r = self.register(INT, None);
         self.template.registers[r as usize] = WORD;
-        self.emit_as(Access::Atomic, Instr::Load(r, word, WORD));
+        self.emit_as(TAKES, Instr::Load(r, word, WORD));
         Expr::Reg(r)
     }
 
     fn store_word(&mut self, word: Expr, e: Expr) {
-        self.emit_as(Access::Atomic, Instr::Store(word, e, WORD));
+        self.emit_as(TAKES, Instr::Store(word, e, WORD));
     }
 }

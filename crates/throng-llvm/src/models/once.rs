@@ -3,7 +3,7 @@
 use super::Model;
 use crate::lower::{Operand, Problem, Result, Site, Writer};
 use crate::names::without_types;
-use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, Int, PTR};
+use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, Int, Order, PTR};
 
 const WORD: Int = Int::new(4, false);
 
@@ -12,6 +12,10 @@ const COMPLETE: i64 = 0;
 const RUNNING: i64 = 1;
 const POISONED: i64 = 2;
 const INCOMPLETE: i64 = 3;
+
+/// How a word is read and changed in one step, and how it says that something is done.
+const CHANGES: Access = Access::Update(Order::AcqRel, Order::Acquire);
+const TELLS: Access = Access::Atomic(Order::Release);
 
 /// Where `FnMut::call_mut` is in a table of methods.
 const CALL_MUT: i64 = 32;
@@ -37,7 +41,7 @@ fn calls<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     let (first, later, poisoned, known, end) = (w.label(), w.label(), w.label(), w.label(), w.label());
     w.emit(Instr::AtomicBegin);
     let state = w.register(WORD, None);
-    w.emit_as(Access::Atomic, Instr::Load(state, word.clone(), WORD));
+    w.emit_as(CHANGES, Instr::Load(state, word.clone(), WORD));
     let state = Expr::Reg(state);
     w.emit(Instr::Branch(is(&state, INCOMPLETE), first, later));
     w.place_label(later);
@@ -50,7 +54,7 @@ fn calls<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     w.emit(Instr::AtomicEnd);
     w.emit(Instr::Jump(end));
     w.place_label(first);
-    w.emit_as(Access::Atomic, Instr::Store(word.clone(), Expr::Const(RUNNING), WORD));
+    w.emit_as(CHANGES, Instr::Store(word.clone(), Expr::Const(RUNNING), WORD));
     w.emit(Instr::AtomicEnd);
     // `OnceState`: what the word becomes, and whether it was poisoned before.
     let seen = w.local("state", 8, 4, true);
@@ -68,7 +72,7 @@ fn calls<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     });
     let new = w.register(WORD, None);
     w.emit(Instr::Load(new, seen.clone(), WORD));
-    w.emit_as(Access::Atomic, Instr::Store(word, Expr::Reg(new), WORD));
+    w.emit_as(TELLS, Instr::Store(word, Expr::Reg(new), WORD));
     w.emit(Instr::Ends(vec![(seen, 8)]));
     w.place_label(end);
     Ok(())
@@ -93,11 +97,11 @@ fn meets<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     let is_leader = w.register(BOOL, None);
     let load = |w: &mut Writer<'_, '_, 't>, at: u64| {
         let r = w.register(PTR, None);
-        w.emit_as(Access::Atomic, Instr::Load(r, moved(&barrier, at as i64), PTR));
+        w.emit_as(CHANGES, Instr::Load(r, moved(&barrier, at as i64), PTR));
         Expr::Reg(r)
     };
     let store = |w: &mut Writer<'_, '_, 't>, at: u64, e: Expr| {
-        w.emit_as(Access::Atomic, Instr::Store(moved(&barrier, at as i64), e, PTR));
+        w.emit_as(CHANGES, Instr::Store(moved(&barrier, at as i64), e, PTR));
     };
     let plus = |e: &Expr| Expr::bin(BinOp::Add, e.clone(), Expr::Const(1), PTR);
     w.emit(Instr::AtomicBegin);

@@ -12,12 +12,14 @@ use crate::link::Id;
 use crate::lower::{Operand, Problem, Result, Role, Site, Writer};
 use crate::names::without_types;
 use crate::syntax::tree::Type;
-use throng_goto::program::{Access, BinOp, Expr, Instr, Int, PTR};
+use throng_goto::program::{Access, BinOp, Expr, Instr, Int, Order, PTR};
 
 const WORD: Int = Int::new(4, false);
 /// Where the token of `park` is in a record, and where its result begins.
 const TOKEN: i64 = 16;
 const RESULT: i64 = 32;
+/// How a count or a token is read and changed in one step.
+const CHANGES: Access = Access::Update(Order::AcqRel, Order::Acquire);
 /// Counts of references that stay above 0.
 const MANY: i64 = 1 << 30;
 
@@ -106,9 +108,9 @@ fn record<'t>(w: &mut Writer<'_, '_, 't>, result: u64) -> Expr {
     w.emit(Instr::Alloc(r, Expr::Const(RESULT + result as i64)));
     let record = Expr::Reg(r);
     for at in [0, 8] {
-        w.emit_as(Access::Atomic, Instr::Store(moved(&record, at), Expr::Const(MANY), PTR));
+        w.emit(Instr::Store(moved(&record, at), Expr::Const(MANY), PTR));
     }
-    w.emit_as(Access::Atomic, Instr::Store(moved(&record, TOKEN), Expr::Const(0), WORD));
+    w.emit(Instr::Store(moved(&record, TOKEN), Expr::Const(0), WORD));
     record
 }
 
@@ -144,8 +146,8 @@ fn park<'t>(w: &mut Writer<'_, '_, 't>, record: &Expr) -> Result<()> {
     w.lower.program.waits = true;
     w.emit(Instr::AtomicBegin);
     let r = w.register(WORD, None);
-    w.emit_as(Access::Atomic, Instr::Load(r, moved(record, TOKEN), WORD));
-    w.emit_as(Access::Atomic, Instr::Store(moved(record, TOKEN), Expr::Const(0), WORD));
+    w.emit_as(CHANGES, Instr::Load(r, moved(record, TOKEN), WORD));
+    w.emit_as(CHANGES, Instr::Store(moved(record, TOKEN), Expr::Const(0), WORD));
     w.emit(Instr::AtomicEnd);
     Ok(())
 }
@@ -171,7 +173,7 @@ fn thread<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<Expr> {
 
 fn unparks<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     let record = thread(w, site)?;
-    w.emit_as(Access::Atomic, Instr::Store(moved(&record, TOKEN), Expr::Const(1), WORD));
+    w.emit_as(Access::Atomic(Order::Release), Instr::Store(moved(&record, TOKEN), Expr::Const(1), WORD));
     Ok(())
 }
 
@@ -262,9 +264,9 @@ fn scoped<'t>(w: &mut Writer<'_, '_, 't>, scope: &Expr, by: i64) -> Result<()> {
     let at = moved(scope, 16 + running as i64);
     w.emit(Instr::AtomicBegin);
     let r = w.register(PTR, None);
-    w.emit_as(Access::Atomic, Instr::Load(r, at.clone(), PTR));
+    w.emit_as(CHANGES, Instr::Load(r, at.clone(), PTR));
     let new = Expr::bin(BinOp::Add, Expr::Reg(r), Expr::Const(by), PTR);
-    w.emit_as(Access::Atomic, Instr::Store(at, new, PTR));
+    w.emit_as(CHANGES, Instr::Store(at, new, PTR));
     w.emit(Instr::AtomicEnd);
     w.place_label(none);
     Ok(())
