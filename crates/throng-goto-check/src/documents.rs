@@ -219,7 +219,9 @@ fn certify_races(query: &Query, document: RacesDocument) -> Result<Shown, Fault>
             "the program names memory orders that are weaker than seq_cst, which this proof does not cover",
         );
     }
-    let findings = races::check(&query.program, &document.facts).map_err(Fault::Invalid)?;
+    let whole = query.whole.as_deref().unwrap_or(&query.program);
+    let findings = races::check(whole, &document.facts).map_err(Fault::Invalid)?;
+    let findings = races::narrowed(whole, findings);
     if let Some(open) = findings.open.first() {
         return Err(Fault::Invalid(format!("not everything is known: {open}")));
     }

@@ -13,6 +13,7 @@ pub mod lint;
 pub mod lower;
 pub mod mutants;
 mod narrow;
+pub mod orders;
 pub mod parser;
 mod passive;
 pub mod printer;
@@ -77,6 +78,7 @@ pub(crate) fn of_tree(
     patience: &Patience,
 ) -> (Option<Jit>, Vec<Diagnostic>) {
     let (resolved, mut diagnostics) = resolve_tree(&tree, text);
+    diagnostics.extend(orders::orders(&tree).err().unwrap_or_default());
     if failed(&diagnostics, text, patience) {
         return (None, diagnostics);
     }

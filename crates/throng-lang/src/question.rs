@@ -247,7 +247,12 @@ impl Question {
 
     fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
-        if let Some(option) = self.code.first(self.vocabulary) {
+        // Boolean programs have memory orders, too.
+        let mut code = self.code.clone();
+        if matches!(loaded.input, Input::Program(_)) {
+            code.memory_model = None;
+        }
+        if let Some(option) = code.first(self.vocabulary) {
             diagnostics.push(self.only_for_code(option, &loaded.input));
         }
         if self.threads == Some(0) {

@@ -262,6 +262,9 @@ impl Outcome {
         if let Some(answered) = &self.answered {
             return code::certificate(answered, self).map(|text| out.write_all(text.as_bytes()));
         }
+        if self.memory_model == Some(MemoryModel::C11) {
+            return Err("proofs about memory orders of Boolean programs are not written as certificates; one about sequential consistency is (memory model `sc`)".into());
+        }
         let origin = prepared.origin().ok_or("certificates are about inputs in files or texts")?;
         let origin = Origin { problem: &self.problem, ..origin };
         if self.answer.verdicts.iter().all(|v| matches!(v, Verdict::Unknown(_))) {

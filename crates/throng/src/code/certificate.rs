@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::parts::{Part, questions, together};
-use super::{Answered, Posed, abstraction, deadlock, locksets};
+use super::{Answered, Posed, abstraction, deadlock, locksets, races};
 use crate::outcome::Outcome;
 use throng_check::certify::{Certified, CertifiedAnswer, Fault};
 use throng_goto::Question;
@@ -63,6 +63,7 @@ fn document(part: &Part) -> Result<String, String> {
             let sets = throng_goto_check::locksets::locksets(&query.program);
             documents::write_locksets(query, &sets).map_err(failed)
         }
+        races::NAME => races::document(&part.posed),
         by => match part.abstraction.document() {
             Some(document) => serde_json::to_string(&document).map_err(failed),
             None => by_search(part).map_err(|why| format!("the proof is by a search ({by}): {why}")),

@@ -46,13 +46,14 @@ impl Algorithm for Proved {
             kind: "order of locks",
             size: self.0.locks.len(),
             member: "lock",
-            words: "Every thread takes the locks in this order, waits for nothing else, and ends without one. If all threads waited, one of them would wait \
-                    for the last lock that is waited for, which a thread holds that waits for a later one: there is none."
+            words: "Every thread takes the locks in this order, waits for nothing else, and ends without one; only the first thread may also wait for the end of \
+                    others, without a lock. If all threads waited, one of them would wait for the last lock that is waited for, which a thread holds that waits \
+                    for a later one: there is none. And a thread whose end is waited for would wait for a lock."
                 .into(),
             obligations: [
                 "a thread takes a lock only while it holds earlier ones",
                 "a lock is taken only if some thread holds it, and no thread ends with one",
-                "threads wait for nothing but these locks",
+                "threads wait for nothing but these locks, the first one also for the end of others while it holds none",
             ],
         };
         locksets::answer(problem, NAME, proof, self.1)
@@ -92,6 +93,8 @@ pub(super) fn is_ordered(outcome: &Outcome) -> bool {
 struct WithDeadlock<'a> {
     others: Box<dyn Algorithm + 'a>,
     verdict: Verdict,
+    /// Whether no run into a deadlock has fewer threads.
+    fewest: bool,
     statistics: Statistics,
 }
 
@@ -103,7 +106,7 @@ pub(super) fn also<'a>(
     limits: &Limits,
 ) -> Box<dyn Algorithm + 'a> {
     let mut statistics = Statistics::default();
-    let verdict = hunt(model, problem, limits, &mut statistics);
+    let (verdict, fewest) = hunt(model, problem, limits, &mut statistics);
     let configs = match &verdict {
         // The run is checked as one into this configuration; that nothing moves there was found out
         // by the model.
@@ -111,7 +114,7 @@ pub(super) fn also<'a>(
         _ => Vec::new(),
     };
     problem.targets.push(target(configs));
-    Box::new(WithDeadlock { others, verdict, statistics })
+    Box::new(WithDeadlock { others, verdict, fewest, statistics })
 }
 
 impl Algorithm for WithDeadlock<'_> {
@@ -128,29 +131,56 @@ impl Algorithm for WithDeadlock<'_> {
         };
         answer.verdicts.push(self.verdict.clone());
         answer.by.push(Some("explicit"));
-        answer.fewest.push(matches!(self.verdict, Verdict::Unsafe(_)));
+        answer.fewest.push(self.fewest);
         answer.checked = None;
         answer
     }
 }
 
-/// With 1, 2, 3, … threads, until there is no step that would exceed the number.
-fn hunt(model: &Concrete, problem: &Problem, limits: &Limits, statistics: &mut Statistics) -> Verdict {
+/// Numbers of configurations of the short searches with few threads, which come first: a loop that
+/// creates thousands of threads, a few at a time, keeps the search for one number of them busy.
+const SHORT: [usize; 3] = [1_000, 5_000, 25_000];
+
+/// Maximum number of threads in these.
+const FEW: u32 = 6;
+
+/// Returns an answer, and whether no run has fewer threads. Short searches with few threads, then with 1, 2, 3, … threads, until there is no step that would
+/// exceed the number.
+fn hunt(
+    model: &Concrete,
+    problem: &Problem,
+    limits: &Limits,
+    statistics: &mut Statistics,
+) -> (Verdict, bool) {
     let most = problem.bound.threads().unwrap_or(u32::MAX);
-    for threads in 1..=most {
-        match search(problem, threads, usize::MAX, limits, statistics, |config| {
+    let least = problem.initial.iter().map(|family| family.threads.size()).min().unwrap_or(1).max(1);
+    let found = |threads, configurations, statistics: &mut Statistics| {
+        search(problem, threads, configurations, limits, statistics, |config| {
             Ok(config.shared == model.memory_error() || model.is_deadlock(config)?)
-        }) {
-            Found::Run(trace) => return Verdict::Unsafe(trace),
-            Found::Stopped(why) => return Verdict::Unknown(why),
+        })
+    };
+    for configurations in SHORT {
+        let mut fewest = true;
+        for threads in least..=most.min(FEW) {
+            match found(threads, configurations, statistics) {
+                Found::Run(trace) => return (Verdict::Unsafe(trace), fewest),
+                Found::Stopped(_) => fewest = false,
+                Found::Nothing(..) => {}
+            }
+        }
+    }
+    for threads in 1..=most {
+        match found(threads, usize::MAX, statistics) {
+            Found::Run(trace) => return (Verdict::Unsafe(trace), true),
+            Found::Stopped(why) => return (Verdict::Unknown(why), false),
             Found::Nothing(all, exceeded, complete) if !exceeded || threads == most => {
                 return match complete {
-                    Ok(()) => Verdict::Safe(Certificate::Closed(Arc::new(all))),
-                    Err(why) => Verdict::Unknown(why.into()),
+                    Ok(()) => (Verdict::Safe(Certificate::Closed(Arc::new(all))), false),
+                    Err(why) => (Verdict::Unknown(why.into()), false),
                 };
             }
             Found::Nothing(..) => {}
         }
     }
-    Verdict::Unknown(Unknown::Inconclusive("no number of threads was tried".into()))
+    (Verdict::Unknown(Unknown::Inconclusive("no number of threads was tried".into())), false)
 }
