@@ -118,6 +118,9 @@ pub enum Start {
     Entries(Vec<String>),
 }
 
+/// What lists of states take for granted.
+const SEQUENTIAL: &[Assumption] = &[Assumption::SequentialConsistency { guaranteed: false }];
+
 /// A question about an input, and how to search for the answer.
 ///
 /// ```
@@ -193,7 +196,7 @@ impl Prepared {
         if let Some(posed) = &self.posed {
             return posed.notes();
         }
-        &[]
+        if orders::is_weak(self) { SEQUENTIAL } else { &[] }
     }
 
     /// A program in a source language as it is executed: calls inlined, every access written out.

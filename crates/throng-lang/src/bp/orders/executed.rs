@@ -20,6 +20,9 @@ use throng_model::{Local, Model, Shared, Step};
 /// The most outcomes of a statement for one value that are looked at.
 const MOST_OUTCOMES: usize = 4;
 
+/// The most locations, so that their initial writes leave room for events.
+const MOST_LOCATIONS: usize = 64;
+
 /// The most bits of a location.
 const MOST_BITS: usize = 62;
 
@@ -47,7 +50,8 @@ pub enum At {
 
 impl<'j> Executed<'j> {
     /// The program with this many threads at the entry of `main`; `None` if its executions cannot be
-    /// looked at: it has atomic sections, or locations with many bits.
+    /// looked at: it has atomic sections, or many locations,
+    /// or locations with many bits.
     pub fn new(jit: &'j Jit, orders: &Orders, source: &Source, threads: usize) -> Option<Executed<'j>> {
         let program = jit.program();
         let lines = LineIndex::new(&source.text);
@@ -60,7 +64,7 @@ impl<'j> Executed<'j> {
         }
         let auxiliary = (0..program.shared.len() as u32).filter(|i| !bits.iter().any(|b| b.contains(i)));
         bits.push(auxiliary.collect());
-        let narrow = bits.iter().all(|b| b.len() <= MOST_BITS);
+        let narrow = bits.iter().all(|b| b.len() <= MOST_BITS) && bits.len() <= MOST_LOCATIONS;
         let names = orders.locations.iter().cloned().chain([format!("{PREFIX}auxiliary")]).collect();
         let whole = narrow && !program.points.iter().any(|point| point.inside);
         let instructions = orders.instructions.iter().map(at).collect();
