@@ -567,7 +567,9 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Own(engine), limits)? {
             return Ok(outcome);
         }
-        self.with_orders(self.search(engine, limits)?, engine, limits)
+        // The slices are other models than the one that the engine was made for.
+        let slices = Engine::Auto.build(&self.settings);
+        self.with_orders(self.search(engine, limits)?, &*slices, limits)
     }
 
     /// Answers about a program in a source language, whose provers know more than its model.
@@ -649,6 +651,7 @@ impl<'a> Job<'a> {
             answered: None,
             memory_model: None,
             memory_words: None,
+            litmus: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,

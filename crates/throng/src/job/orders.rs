@@ -124,7 +124,9 @@ impl Job<'_> {
                 let run = Run::new(&executed, &found, &failure);
                 let (problem, known) = run.problem(&failure, &outcome.problem);
                 let job = Job::of(problem).read_from(source.clone());
-                return Ok(Hunted::Failing(Box::new(job.search(&known, limits)?)));
+                let mut failing = Box::new(job.search(&known, limits)?);
+                failing.litmus = executed.litmus(&found.graph);
+                return Ok(Hunted::Failing(failing));
             }
         }
         let threads = fixed.unwrap_or(most);

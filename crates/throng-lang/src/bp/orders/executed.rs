@@ -12,6 +12,7 @@ use crate::bp::relation::solve_guard;
 use crate::source::{LineIndex, Source};
 use std::collections::BTreeMap;
 use throng_memory::Order;
+use throng_memory::graph::Graph;
 use throng_memory::program::{Offer, Program, Reading, Value};
 use throng_memory::rules::{Kind, Location};
 use throng_memory::slices::Instruction;
@@ -80,6 +81,15 @@ impl<'j> Executed<'j> {
     /// What there is to know about a statement, by the number that events call their place.
     pub fn info(&self, site: u32) -> &NodeInfo {
         self.jit.program().info(site)
+    }
+
+    /// An execution as a litmus test; `None` if it starts threads. Values are patterns of bits.
+    pub fn litmus(&self, graph: &Graph) -> Option<String> {
+        let word = |location: Location| {
+            let name = self.name(location).unwrap_or("auxiliary");
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+        };
+        throng_memory::herd::litmus("execution", graph, &word)
     }
 
     /// The value of a location as the program shows it.
