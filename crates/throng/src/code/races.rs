@@ -264,7 +264,8 @@ fn object(program: &Program, shared: &Shared) -> SharedObject {
         Status::Owned(owner) => (ObjectStatus::Owned, vec![owner.clone()], Vec::new()),
         Status::NotWritten => (ObjectStatus::NotWritten, Vec::new(), Vec::new()),
     };
-    let (name, line, accesses) = (shared.name.clone(), shared.line, shared.accesses);
+    let reasons = reasons.iter().map(|reason| short(reason)).collect();
+    let (name, line, accesses) = (short(&shared.name), shared.line, shared.accesses);
     SharedObject { name, line, accesses, status, reasons, races }
 }
 
@@ -291,11 +292,12 @@ fn access(program: &Program, touch: &Touch) -> SharedAccess {
         atomic: touch.atomic,
         thread: short(&touch.thread),
         calls: touch.calls.iter().map(call).collect(),
-        locks: touch.locks.clone(),
+        locks: touch.locks.iter().map(|lock| short(lock)).collect(),
     }
 }
 
-/// Returns a text with the functions of files, `src/q.c:push`, named without the folders.
+/// Returns a text with the functions and variables of files, `src/q.c:push`, named without the
+/// folders.
 fn short(text: &str) -> String {
     let word = |word: &str| match word.split_once(".c:") {
         Some((file, function)) => format!("{}.c:{function}", file.rsplit('/').next().unwrap_or(file)),
