@@ -44,7 +44,7 @@ pub struct State {
 }
 
 /// A lock that is held.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Lock {
     /// Its address.
     pub address: Sum,
@@ -53,7 +53,7 @@ pub struct Lock {
 }
 
 /// How a lock is held.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Kind {
     /// No other thread holds it in any way.
     Alone,
@@ -64,7 +64,7 @@ pub enum Kind {
 }
 
 /// A sum: the start of an object, a number, and registers with factors, sorted.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Sum {
     /// The object, if there is one in it.
     pub base: Option<Site>,

@@ -1,8 +1,7 @@
 //! When two accesses to one object cannot be a race.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use throng_goto::program::Instr;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 use super::accesses::Touched;
 use super::facts::{Facts, Kind, Lock, Owned, State};
@@ -32,9 +31,24 @@ pub struct Pairs<'a> {
     pub(super) words: Words,
     /// What is known where threads are started.
     pub(super) started: BTreeMap<Place, State>,
+    /// By template that threads start in, the threads that lead to it.
+    lines: Vec<Option<Vec<usize>>>,
+    /// Locks that were asked about, by the template.
+    asked: RefCell<HashMap<(usize, Lock), bool>>,
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    pub(super) fn new(
+        flow: &'a Flow<'a>,
+        facts: &'a Facts,
+        words: Words,
+        started: BTreeMap<Place, State>,
+    ) -> Pairs<'a> {
+        let templates = 0..flow.program.templates.len();
+        let lines = templates.map(|t| flow.threads.line(flow.program, t)).collect();
+        Pairs { flow, facts, words, started, lines, asked: RefCell::default() }
+    }
+
     /// Returns why two accesses to an object are not a race; `None` if they may be.
     pub fn apart(&self, site: Site, a: &Touched, b: &Touched) -> Option<Apart> {
         if !(a.writes || b.writes) || !a.at.overlaps(a.size, b.at, b.size) {
@@ -68,8 +82,13 @@ impl Pairs<'_> {
 
     /// Returns a lock of the first access that the second one holds as well.
     fn common(&self, a: &Touched, b: &Touched) -> Option<Lock> {
-        let right = |l: &&Lock| self.words.is_lock(self.flow, a.template, l);
+        let right = |l: &&Lock| self.is_lock(a.template, l);
         a.locks.iter().filter(right).find(|l| b.locks.iter().any(|m| self.is_same(a, l, b, m))).cloned()
+    }
+
+    fn is_lock(&self, t: usize, lock: &Lock) -> bool {
+        let mut asked = self.asked.borrow_mut();
+        *asked.entry((t, lock.clone())).or_insert_with(|| self.words.is_lock(self.flow, t, lock))
     }
 
     /// Returns whether two locks are one, if the accesses are to the same bytes.
@@ -117,12 +136,9 @@ impl Pairs<'_> {
 
     fn may_meet(&self, _: Site, (x, a): (usize, &Touched), (y, b): (usize, &Touched)) -> bool {
         let threads = &self.flow.threads;
-        let program = self.flow.program;
-        let (Some(above_x), Some(above_y)) = (threads.line(program, x), threads.line(program, y)) else {
-            return true;
-        };
+        let (Some(above_x), Some(above_y)) = (&self.lines[x], &self.lines[y]) else { return true };
         if x == y {
-            return self.is_several(&above_x);
+            return self.is_several(above_x);
         }
         let Some(&common) = above_x.iter().find(|t| above_y.contains(t)) else { return true };
         if !threads.once[common] {
@@ -136,7 +152,7 @@ impl Pairs<'_> {
             return alive(&b.alive, x);
         }
         let branch = |line: &[usize]| line.iter().copied().take_while(|t| *t != common).last();
-        let (Some(bx), Some(by)) = (branch(&above_x), branch(&above_y)) else { return true };
+        let (Some(bx), Some(by)) = (branch(above_x), branch(above_y)) else { return true };
         let at_start = |child: usize, other: usize| {
             let place = threads.parent[child].map(|p| p.1);
             place.and_then(|p| self.started.get(&p)).is_none_or(|s| alive(&s.alive, other))
@@ -162,14 +178,4 @@ fn index(sum: &super::facts::Sum) -> Option<(u32, i64)> {
         [(r, n)] if sum.base.is_some() && n > 0 => Some((r, n)),
         _ => None,
     }
-}
-
-/// Returns the instructions that start threads.
-pub fn starting(flow: &Flow<'_>) -> BTreeSet<Place> {
-    let mut found = BTreeSet::new();
-    for (t, template) in flow.program.templates.iter().enumerate() {
-        let spawns = template.code.iter().enumerate().filter(|(_, i)| matches!(i, Instr::Spawn(..)));
-        found.extend(spawns.map(|(pc, _)| (t as u32, pc as u32)));
-    }
-    found
 }

@@ -122,7 +122,10 @@ impl<'a> Flow<'a> {
         let code = &self.program.templates[t].code;
         let mut then = state.clone();
         match &code[pc] {
-            Instr::Branch(e, yes, no) => return self.branch(e, *yes, *no, state),
+            Instr::Branch(e, yes, no) => {
+                let ways = self.branch(e, *yes, *no, state).into_iter();
+                return ways.map(|(to, then)| self.keep_live(t, to, then)).collect();
+            }
             Instr::Assume(Expr::Const(0)) => return Vec::new(),
             Instr::Assume(e) => match learnt(e, true, state) {
                 None => return Vec::new(),
@@ -176,11 +179,12 @@ impl<'a> Flow<'a> {
                 forget(*r, &mut then);
             }
             i @ (Instr::Call { .. } | Instr::CallPointer { .. }) => {
-                return self.call((t, pc), i, state, exits).map(|s| (pc + 1, s)).into_iter().collect();
+                let then = self.call((t, pc), i, state, exits);
+                return then.map(|s| self.keep_live(t, pc + 1, s)).into_iter().collect();
             }
             _ => {}
         }
-        self.keep_live(t, next(code, pc), then)
+        self.goes_on(t, pc, then)
     }
 
     fn release(&self, t: usize, e: &Expr, state: &State, then: &mut State) {
@@ -207,8 +211,21 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn keep_live(&self, t: usize, to: Vec<usize>, state: State) -> Vec<(usize, State)> {
-        to.into_iter().filter(|to| *to < self.code[t].t.code.len()).map(|to| (to, state.clone())).collect()
+    /// What is known of registers that are not read any more is forgotten.
+    fn keep_live(&self, t: usize, to: usize, mut state: State) -> (usize, State) {
+        if let Some(live) = self.code[t].t.live.get(to) {
+            let is_live = |r: &Reg| live.binary_search(r).is_ok();
+            state.equal.retain(|r, _| is_live(r));
+            state.known.retain(|r, _| is_live(r));
+            state.owned.retain(|r, _| is_live(r));
+        }
+        (to, state)
+    }
+
+    fn goes_on(&self, t: usize, pc: usize, state: State) -> Vec<(usize, State)> {
+        let code = &self.code[t].t.code;
+        let mut to = next(code, pc).into_iter().filter(|to| *to < code.len());
+        to.next().map(|to| self.keep_live(t, to, state)).into_iter().collect()
     }
 
     /// Starts a thread.

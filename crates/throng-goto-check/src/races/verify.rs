@@ -26,7 +26,7 @@ pub fn check(program: &Program, facts: &Facts) -> Result<Findings, String> {
     let mut walk = Walk { flow: &flow, facts, seen: Seen::default() };
     walk.program()?;
     let Seen { accesses, changed, started, open } = walk.seen;
-    let pairs = Pairs { flow: &flow, facts, words: changed.by_site(), started };
+    let pairs = Pairs::new(&flow, facts, changed.by_site(), started);
     Ok(Report { split: &split, pairs: &pairs, accesses: &accesses, open }.findings())
 }
 
