@@ -195,9 +195,9 @@ pub(crate) struct Question {
 
 impl Question {
     pub(crate) fn asked(self) -> PyResult<throng::Question> {
-        if self.memory_model.as_ref().is_some_and(|model| model != "sc") {
-            return Err(PyValueError::new_err("memory_model: expected 'sc' or None"));
-        }
+        let memory_model = self.memory_model.as_deref().map(str::parse).transpose();
+        let memory_model =
+            memory_model.map_err(|why: String| PyValueError::new_err(format!("memory_model: {why}")))?;
         let code = CodeQuestion {
             entries: self.entries,
             data_race: self.data_race,
@@ -208,7 +208,7 @@ impl Question {
             property: self.property,
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
-            sequential: self.memory_model.is_some(),
+            memory_model,
         };
         Ok(throng::Question {
             initial: self.initial,

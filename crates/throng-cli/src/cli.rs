@@ -47,6 +47,7 @@ use throng::{
 use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
+use throng_model::memory::MemoryModel;
 use vocabulary::OPTIONS;
 
 /// The text that `throng` without arguments prints.
@@ -549,11 +550,11 @@ struct InputArgs {
     /// they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
-    /// C: what memory orders mean. Without it, a proof about a program that names an order weaker
-    /// than `seq_cst` says that it holds under sequential consistency, and no race is ruled out;
-    /// `sc` asks about sequential consistency only
-    #[arg(long, value_name = "MODEL", value_parser = ["sc"], help_heading = "C")]
-    memory_model: Option<String>,
+    /// C: the memory model: `c11` (memory orders mean what C says) or `sc` (sequential
+    /// consistency). Without it, `c11` for a program that names an order weaker than `seq_cst`,
+    /// else `sc`
+    #[arg(long, value_name = "MODEL", value_parser = memory_model(), help_heading = "C")]
+    memory_model: Option<MemoryModel>,
     /// C: `long`, `size_t` and `ptrdiff_t` have 32 bits (pointers keep 8 bytes, which the verdict
     /// says); `-m32` is the same
     #[arg(long, alias = "m32", help_heading = "C", conflicts_with = "lp64")]
@@ -849,11 +850,18 @@ impl InputArgs {
             entries: self.entry.clone(),
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
-            sequential: self.memory_model.is_some(),
+            memory_model: self.memory_model,
             ..question.code
         };
         Question { code, ..question }
     }
+}
+
+/// Reads the name of a memory model.
+fn memory_model() -> impl clap::builder::TypedValueParser<Value = MemoryModel> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = MemoryModel::NAMES.map(|(_, name)| name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<MemoryModel>())
 }
 
 const C_FILES: &str = "C: files that end in .c or .i";

@@ -193,7 +193,7 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
     if query.question.asks_who_waits() || query.program.asked != [Violation::Race] {
         return invalid(NOT_ASKED);
     }
-    if query.only_sequential() {
+    if query.is_weak() {
         return invalid(
             "the program names memory orders that are weaker than seq_cst, which locksets do not cover",
         );
@@ -214,7 +214,7 @@ fn certify_races(query: &Query, document: RacesDocument) -> Result<Shown, Fault>
     if query.question.deadlock || query.program.asked != [Violation::Race] {
         return invalid(NOT_ASKED);
     }
-    if query.only_sequential() {
+    if query.is_weak() {
         return invalid(
             "the program names memory orders that are weaker than seq_cst, which this proof does not cover",
         );

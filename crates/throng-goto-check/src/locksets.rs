@@ -306,7 +306,7 @@ fn access(
         template,
         bytes: exact.then_some((from, from + i64::from(size))),
         writes,
-        atomic: t.access[pc] == Access::Atomic || held.atomic > 0,
+        atomic: t.access[pc].is_atomic() || held.atomic > 0,
         locks: held.locks.clone(),
         started: held.started || !is_first(program, template),
     };

@@ -366,7 +366,7 @@ pub fn certify(query: &Query, bound: Bound, bytes: &[u8], limits: &Limits) -> Re
     if document.bound != bound.threads() {
         return invalid("it is about another number of threads");
     }
-    if query.program.asked.contains(&Violation::Race) && query.only_sequential() {
+    if query.program.asked.contains(&Violation::Race) && query.is_weak() {
         return invalid(
             "the program names memory orders that are weaker than seq_cst, which a search does not cover",
         );

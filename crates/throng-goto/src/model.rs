@@ -24,19 +24,19 @@ use crate::step::{
 /// thread that is about to make another one shows a race.
 pub type SharedState = (Arc<Memory>, Option<Touch>);
 
-/// Things by number.
-struct Table<T> {
+/// Things by number, and numbers by thing.
+pub(crate) struct Table<T> {
     numbers: FxHashMap<Arc<T>, u64>,
     things: Vec<Arc<T>>,
 }
 
 impl<T: Hash + Eq> Table<T> {
-    fn new() -> Table<T> {
+    pub(crate) fn new() -> Table<T> {
         Table { numbers: FxHashMap::default(), things: Vec::new() }
     }
 }
 
-fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
+pub(crate) fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
     if let Some(&n) = table.read().unwrap_or_else(|e| e.into_inner()).numbers.get(&thing) {
         return n;
     }
@@ -51,7 +51,7 @@ fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
     n
 }
 
-fn thing<T>(table: &RwLock<Table<T>>, n: u64) -> Option<Arc<T>> {
+pub(crate) fn thing<T>(table: &RwLock<Table<T>>, n: u64) -> Option<Arc<T>> {
     table.read().unwrap_or_else(|e| e.into_inner()).things.get(n as usize).cloned()
 }
 
@@ -171,7 +171,7 @@ impl Concrete {
             waits = waits
                 && match steps.outcomes.is_empty() {
                     true => steps.waits,
-                    false => self.is_in_loop(l) && waits_alone(self, config.shared, l)?,
+                    false => self.loop_of(l).is_some() && waits_alone(self, config.shared, l)?,
                 };
         }
         Ok(waits)
@@ -242,7 +242,8 @@ impl Concrete {
         }
     }
 
-    fn edge(&self, at: Point) -> Edge {
+    /// The edge of an instruction.
+    pub fn edge_of(&self, at: Point) -> Edge {
         Edge(self.bases[at.template as usize] + at.pc)
     }
 
@@ -303,7 +304,7 @@ impl Model for Concrete {
             put: Bag::new(),
             spawn: Bag::new(),
             others: Bystanders::Stay,
-            edge: self.edge(thread.point()),
+            edge: self.edge_of(thread.point()),
             choice: 0,
         };
         let outcomes = self.steps(&state.0, &thread);
@@ -311,7 +312,7 @@ impl Model for Concrete {
             // Another thread is about to access memory: is this one about to do that, too?
             let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| self.program.is_race(t, about));
             if let Some(touch) = found {
-                let edge = self.edge(touch.at);
+                let edge = self.edge_of(touch.at);
                 out.push(Step { to: self.violation(Violation::Race), put: Bag::one(l), edge, ..plain });
             }
             return self.complete();
@@ -329,7 +330,7 @@ impl Model for Concrete {
                 to,
                 put: outcome.thread.map(|t| Bag::one(self.local(t))).unwrap_or_default(),
                 spawn: outcome.started.into_iter().map(|t| self.local(t)).collect(),
-                edge: self.edge(at),
+                edge: self.edge_of(at),
                 choice: choice as u64,
                 ..plain.clone()
             });
@@ -340,7 +341,7 @@ impl Model for Concrete {
             let mut stopped = Thread::clone(&thread);
             (stopped.stopped, stopped.registers, stopped.frames) = (true, Vec::new(), Vec::new());
             let put = Bag::one(self.local(stopped));
-            out.push(Step { to, put, edge: self.edge(write.at), ..plain.clone() });
+            out.push(Step { to, put, edge: self.edge_of(write.at), ..plain.clone() });
         }
         self.complete()
     }
@@ -372,9 +373,9 @@ impl Model for Concrete {
 }
 
 impl Waits for Concrete {
-    fn is_in_loop(&self, l: Local) -> bool {
-        let thread = self.thread(l).filter(|thread| !thread.stopped);
-        thread.is_some_and(|thread| self.places().is_in_loop(thread.point()))
+    fn loop_of(&self, l: Local) -> Option<u32> {
+        let thread = self.thread(l).filter(|thread| !thread.stopped)?;
+        self.places().loop_of(thread.point())
     }
 
     fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
@@ -515,7 +516,8 @@ impl Describe for Concrete {
 const MOST_SLOTS: usize = 1 << 16;
 
 impl Concrete {
-    fn show(&self, bytes: &[u16], at: Int) -> String {
+    /// Bytes as people read them.
+    pub(crate) fn show(&self, bytes: &[u16], at: Int) -> String {
         if bytes.iter().any(|b| *b >= OPEN) {
             return "?".into();
         }

@@ -1,5 +1,6 @@
 //! What is asked about a C program.
 
+use throng_model::memory::MemoryModel;
 use throng_model::property::{Part, Property, Together};
 
 use crate::program::{About, Violation};
@@ -46,8 +47,8 @@ pub struct Question {
     pub error_function: Option<String>,
     /// `long` and sizes have 32 bits.
     pub ilp32: bool,
-    /// Sequential consistency is asked about, whatever memory orders the program names.
-    pub sequential: bool,
+    /// The memory model that is asked about; without one, the program decides.
+    pub memory_model: Option<MemoryModel>,
 }
 
 impl Question {

@@ -16,6 +16,7 @@ use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
 use crate::vocabulary::Vocabulary;
 use throng_model::Model;
+use throng_model::memory::MemoryModel;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 
 /// A question about an input; everything left open has a default.
@@ -82,8 +83,9 @@ pub struct CodeQuestion {
     pub no_spurious: bool,
     /// True if statements without calls, and conditions, are one step.
     pub whole_statements: bool,
-    /// True if sequential consistency is assumed, regardless of the memory orders in the program.
-    pub sequential: bool,
+    /// The memory model; without one, that of the language where the program names memory orders
+    /// that are weaker than sequential consistency.
+    pub memory_model: Option<MemoryModel>,
 }
 
 impl CodeQuestion {
@@ -99,7 +101,7 @@ impl CodeQuestion {
             (self.property.is_some(), vocabulary.property),
             (self.no_spurious, vocabulary.no_spurious),
             (self.whole_statements, vocabulary.whole_statements),
-            (self.sequential, vocabulary.memory_model),
+            (self.memory_model.is_some(), vocabulary.memory_model),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
     }
@@ -245,7 +247,12 @@ impl Question {
 
     fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
-        if let Some(option) = self.code.first(self.vocabulary) {
+        // Boolean programs have memory orders, too.
+        let mut code = self.code.clone();
+        if matches!(loaded.input, Input::Program(_)) {
+            code.memory_model = None;
+        }
+        if let Some(option) = code.first(self.vocabulary) {
             diagnostics.push(self.only_for_code(option, &loaded.input));
         }
         if self.threads == Some(0) {

@@ -104,7 +104,7 @@ impl Vocabulary {
         entry: "entry",
         no_spurious: "CodeQuestion::no_spurious",
         whole_statements: "CodeQuestion::whole_statements",
-        memory_model: "CodeQuestion::sequential",
+        memory_model: "CodeQuestion::memory_model",
         deadlock: "no_deadlock",
         stuck: "never_stuck_at",
         starvation: "leaves",

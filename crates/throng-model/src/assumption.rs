@@ -14,6 +14,9 @@ pub enum Assumption {
     },
     /// Memory orders that are weaker than `seq_cst` are executed as `seq_cst`.
     StrongOrders,
+    /// No read takes its value from a write that is executed later, which depends on no earlier
+    /// read of its thread.
+    NoLoadBuffering,
     /// Signed integers wrap around.
     Wraps,
     /// Waits for condition variables end with a signal only.
@@ -24,6 +27,8 @@ pub enum Assumption {
     MemorySafe,
     /// Accesses to arrays stay inside them.
     WithinArrays,
+    /// Fewer threads than this exist at a time.
+    FewThreads(u64),
     /// This function is called, and neither defined nor known: it may do anything.
     Undefined {
         /// Its name.
@@ -51,11 +56,13 @@ impl fmt::Display for Assumption {
                 "sequential consistency, which C guarantees to programs without data races"
             }
             Assumption::StrongOrders => "weaker memory orders are executed as memory_order_seq_cst",
+            Assumption::NoLoadBuffering => "C11 without load buffering (RC11)",
             Assumption::Wraps => "signed integers wrap around",
             Assumption::NoSpuriousWakeups => "condition variables do not wake up spuriously",
             Assumption::WholeStatements => "statements without calls, and conditions, are one step",
             Assumption::MemorySafe => "the program makes no memory error",
             Assumption::WithinArrays => "accesses to arrays stay inside them",
+            Assumption::FewThreads(n) => return write!(f, "fewer than {n} threads exist at a time"),
             Assumption::Undefined { name, .. } => {
                 return write!(f, "`{name}` is not defined: it may do anything");
             }

@@ -33,6 +33,7 @@ pub mod cubes;
 pub mod deadlock;
 pub mod limits;
 pub mod localisation;
+pub mod memory;
 pub mod packed;
 pub mod partial_order;
 pub mod predicate;

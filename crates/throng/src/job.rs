@@ -6,7 +6,9 @@
 
 mod bounds;
 mod cutoff;
+mod execution;
 mod mutate;
+mod orders;
 mod reach;
 
 pub use self::cutoff::CutoffMethod;
@@ -552,7 +554,8 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Engine(engine), limits)? {
             return Ok(outcome);
         }
-        self.search(&*engine.build(&self.settings), limits)
+        let engine = engine.build(&self.settings);
+        self.with_orders(self.search(&*engine, limits)?, &*engine, limits)
     }
 
     /// The same with any engine, such as your own. Its evidence is checked, too.
@@ -561,7 +564,7 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Own(engine), limits)? {
             return Ok(outcome);
         }
-        self.search(engine, limits)
+        self.with_orders(self.search(engine, limits)?, engine, limits)
     }
 
     /// Answers about a program in a source language, whose provers know more than its model.
@@ -642,6 +645,7 @@ impl<'a> Job<'a> {
             #[cfg(feature = "code")]
             answered: None,
             memory_model: None,
+            memory_words: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,
@@ -719,7 +723,7 @@ impl<'a> Job<'a> {
         let prepared = if about_cutoff { self.prepare_listing()? } else { self.prepare()? };
         let origin = prepared.origin().ok_or_else(no_input)?;
         let asked = if about_cutoff { Asked::Cutoff(origin) } else { Asked::Check(origin) };
-        Ok(certify(&asked, certificate, limits)?)
+        Ok(self.as_proved(certify(&asked, certificate, limits)?))
     }
 
     /// Returns whether a certificate is one about a cutoff alone, and no property was asked for.

@@ -174,7 +174,7 @@ fn one(posed: &Posed, candidates: &[Question], bytes: &[u8], limits: &Limits) ->
 
 fn about(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Shown, Fault> {
     let query = &posed.loaded.query;
-    let limited = if query.only_sequential() { ", under sequential consistency" } else { "" };
+    let limited = if query.is_weak() { ", under sequential consistency" } else { "" };
     let format = documents::format(bytes)?;
     if format == states::FORMAT {
         let shown = states::certify(query, posed.problem.bound, bytes, limits)?;
