@@ -40,13 +40,15 @@ pub(super) struct Analysed {
     checked: Option<Checked>,
 }
 
-/// Analyses a program with its calls, if races are all that is asked.
-pub(super) fn analyse(posed: &Posed) -> Result<Option<Analysed>, Error> {
+/// Analyses a program with its calls, if races are all that is asked and the limits allow it.
+pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Result<Option<Analysed>, Error> {
     let query = &posed.loaded.query;
     let asked = query.program.asked == [Violation::Race] && !query.question.deadlock;
     let Some(whole) = query.whole.clone().filter(|_| asked) else { return Ok(None) };
     let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
-    let facts = throng_static::analyse(&whole);
+    // The search is left half of the time.
+    let share = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / 2));
+    let Some(facts) = throng_static::analyse_until(&whole, &|| share.check().is_err()) else { return Ok(None) };
     let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
     let found = narrowed(&whole, found);
     Ok(Some(Analysed { whole, facts, found, checked: Some(checked) }))
@@ -235,7 +237,7 @@ fn identity(pair: &Pair) -> String {
 
 /// Returns the facts behind an answer as a certificate.
 pub(super) fn document(posed: &Posed) -> Result<String, String> {
-    match analyse(posed) {
+    match analyse(posed, &Limits::none()) {
         Ok(Some(Analysed { facts, .. })) => {
             documents::write_races(&posed.loaded.query, &facts).map_err(|why| why.to_string())
         }
