@@ -129,6 +129,25 @@ fn what_is_possible_fails_only_where_that_is_asked_for() {
     assert!(accepted.status == Some(0) && accepted.out.starts_with("UNKNOWN"), "{}", accepted.out);
 }
 
+/// `stop` is declared `volatile`, and `data` is not.
+const VOLATILE: &str = "volatile int stop; int data;
+void *work(void *p) { while (!stop) { } return 0; }
+int main(void) { pthread_create(&t, 0, work, 0); stop = 1; return 0; }
+";
+
+#[test]
+fn volatile_is_atomic_where_that_is_said() {
+    let dir = Scratch::new("races-volatile");
+    let file = dir.file("a.i", &format!("{HEAD}{VOLATILE}"));
+    assert_eq!(race(&file, &["--quiet"]).status, Some(10));
+    let ran = race(&file, &["--volatile-atomic"]);
+    assert!(ran.status == Some(0) && ran.out.contains("declared `volatile` are atomic"), "{}", ran.out);
+    let plain =
+        VOLATILE.replace("stop = 1;", "stop = 1; data = 1;").replace("{ } return", "{ } data = 2; return");
+    let file = dir.file("b.i", &format!("{HEAD}{plain}"));
+    assert_eq!(race(&file, &["--volatile-atomic", "--quiet"]).status, Some(10), "`data` still races");
+}
+
 #[test]
 fn options_about_races_are_refused_where_no_race_is_asked_about() {
     let dir = Scratch::new("races-refused");

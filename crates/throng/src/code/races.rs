@@ -48,7 +48,9 @@ pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Result<Option<Analysed>
     let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
     // The search is left half of the time.
     let share = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / 2));
-    let Some(facts) = throng_static::analyse_until(&whole, &|| share.check().is_err()) else { return Ok(None) };
+    let Some(facts) = throng_static::analyse_until(&whole, &|| share.check().is_err()) else {
+        return Ok(None);
+    };
     let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
     let found = narrowed(&whole, found);
     Ok(Some(Analysed { whole, facts, found, checked: Some(checked) }))
