@@ -737,7 +737,7 @@ impl<'a> Lower<'a> {
                 a.constants(&mut |v| objects.push(object_of(v)));
                 objects.retain(|o| *o > 0);
                 if *access == Access::Plain && matches!(objects[..], [o] if self.volatiles.contains(&o)) {
-                    *access = Access::Atomic;
+                    *access = Access::Atomic(throng_goto::program::Order::SeqCst);
                 }
             }
         }
