@@ -189,6 +189,10 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
+    /// Boolean programs: write an execution that fails under the memory model of C11 as a litmus
+    /// test, in herd's format for C
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    litmus: Option<PathBuf>,
     /// C, with `--race`: exit status 10 also where a race is possible that no run shows, so that
     /// only a proof, or a baseline, lets a build pass
     #[arg(long, value_name = "WHAT", value_parser = ["possible"], help_heading = "C")]

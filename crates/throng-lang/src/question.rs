@@ -481,7 +481,10 @@ impl Question {
         }
         targets.extend(self.deadlock.then(Target::deadlock));
         if targets.is_empty() && diagnostics.is_empty() {
-            if !self.may_lack_target {
+            // Races are looked for beside memory orders, unless the question excludes it.
+            let sequential = self.code.memory_model == Some(MemoryModel::Sequential);
+            let races = !program.tree().orders.is_empty() && !sequential;
+            if !self.may_lack_target && !races {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
             targets.push(Target::of(Property::Assertions, Vec::new()));
