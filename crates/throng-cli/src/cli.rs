@@ -559,6 +559,10 @@ struct InputArgs {
     /// they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
+    /// C: accesses to variables that are declared `volatile` are atomic, as much old code takes for
+    /// granted: they race with nothing atomic. Accesses through pointers to volatile are not
+    #[arg(long, help_heading = "C")]
+    volatile_atomic: bool,
     /// C, Rust: the memory model: `c11` (memory orders mean what C says, as in Rust) or `sc` (sequential
     /// consistency). Without it, `c11` for a program that names an order weaker than `seq_cst`,
     /// else `sc`
@@ -877,6 +881,7 @@ impl InputArgs {
             one: self.rust.one.clone(),
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
+            volatile_atomic: self.volatile_atomic,
             memory_model: self.memory_model,
             ..question.code
         };

@@ -88,6 +88,8 @@ pub struct CodeQuestion {
     pub no_spurious: bool,
     /// True if statements without calls, and conditions, are one step.
     pub whole_statements: bool,
+    /// True if accesses to variables that are declared `volatile` count as atomic.
+    pub volatile_atomic: bool,
     /// The memory model; without one, that of the language where the program names memory orders
     /// that are weaker than sequential consistency.
     pub memory_model: Option<MemoryModel>,
@@ -108,6 +110,7 @@ impl CodeQuestion {
             (self.property.is_some(), vocabulary.property),
             (self.no_spurious, vocabulary.no_spurious),
             (self.whole_statements, vocabulary.whole_statements),
+            (self.volatile_atomic, vocabulary.volatile_atomic),
             (self.memory_model.is_some(), vocabulary.memory_model),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)

@@ -55,6 +55,8 @@ pub struct Vocabulary {
     pub no_spurious: &'static str,
     /// The treatment of statements as one step.
     pub whole_statements: &'static str,
+    /// The treatment of `volatile` as atomic.
+    pub volatile_atomic: &'static str,
     /// The memory model.
     pub memory_model: &'static str,
     /// Freedom from deadlock.
@@ -110,6 +112,7 @@ impl Vocabulary {
         one: "one",
         no_spurious: "CodeQuestion::no_spurious",
         whole_statements: "CodeQuestion::whole_statements",
+        volatile_atomic: "CodeQuestion::volatile_atomic",
         memory_model: "CodeQuestion::memory_model",
         deadlock: "no_deadlock",
         stuck: "never_stuck_at",

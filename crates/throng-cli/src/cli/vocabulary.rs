@@ -25,6 +25,7 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     one: "--one",
     no_spurious: "--no-spurious",
     whole_statements: "--whole-statements",
+    volatile_atomic: "--volatile-atomic",
     memory_model: "--memory-model",
     baseline: "--baseline",
     deadlock: "--deadlock",
