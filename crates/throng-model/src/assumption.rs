@@ -27,6 +27,8 @@ pub enum Assumption {
     MemorySafe,
     /// Accesses to arrays stay inside them.
     WithinArrays,
+    /// Fewer threads than this exist at a time.
+    FewThreads(u64),
     /// This function is called, and neither defined nor known: it may do anything.
     Undefined {
         /// Its name.
@@ -60,6 +62,7 @@ impl fmt::Display for Assumption {
             Assumption::WholeStatements => "statements without calls, and conditions, are one step",
             Assumption::MemorySafe => "the program makes no memory error",
             Assumption::WithinArrays => "accesses to arrays stay inside them",
+            Assumption::FewThreads(n) => return write!(f, "fewer than {n} threads exist at a time"),
             Assumption::Undefined { name, .. } => {
                 return write!(f, "`{name}` is not defined: it may do anything");
             }
