@@ -35,3 +35,4 @@ mod store;
 mod svcomp;
 mod translate;
 mod vacuity;
+mod waiting;
