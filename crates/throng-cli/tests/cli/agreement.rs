@@ -59,6 +59,7 @@ fn question(options: &[String]) -> Value {
             "--race" => ("dataRace", json!(true)),
             "--assertions" => ("assertions", json!(true)),
             "--deadlock" => ("deadlock", json!(true)),
+            "--memory-safety" => ("memorySafety", json!(true)),
             "--stuck" => ("stuck", list()),
             "--starvation" => ("starvation", list()),
             other => panic!("{other} has no field here yet"),

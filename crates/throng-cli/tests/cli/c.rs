@@ -128,7 +128,9 @@ fn examples_answer_as_their_first_lines_say() {
         assert!(words.contains("assumes: ") && words.contains("sequential consistency"), "{said}");
         if verdict == "UNSAFE" {
             assert_eq!(ran.status.code(), Some(10));
-            assert!(noted.contains("SIGABRT"), "{command:?}: the replay does not fail\n{noted}");
+            // A program that is replayed to where a thread waits for ever does not fail there.
+            let waits = command.iter().any(|word| ["--stuck", "--starvation"].contains(&word.as_str()));
+            assert!(waits || noted.contains("SIGABRT"), "{command:?}: the replay does not fail\n{noted}");
             broken += 1;
         } else {
             assert_eq!(ran.status.code(), Some(0));
