@@ -90,8 +90,6 @@ const PURE: &[&str] = &[
     "throng-llvm/src/link.rs",
     "throng-llvm/src/lower.rs",
     "throng-llvm/src/lower",
-    "throng-llvm/src/models.rs",
-    "throng-llvm/src/models",
     "throng-llvm/src/names.rs",
     "throng-llvm/src/syntax.rs",
     "throng-llvm/src/syntax",

@@ -4,6 +4,7 @@
 
 mod arithmetic;
 mod atomics;
+mod bounds;
 mod calls;
 mod constants;
 mod copies;
@@ -112,6 +113,7 @@ pub(crate) fn lower<'a, 't>(
     };
     let question = asked.question;
     l.program.asked = question.violations();
+    l.program.undefined_values = true;
     l.program.memory_errors = question.reports_memory_errors();
     l.check_question().map_err(|p| vec![p])?;
     l.start().map_err(|p| vec![p])?;

@@ -166,6 +166,7 @@ impl<'t> Parser<'t> {
                 self.skip_line()?;
                 // What belongs to it may stand on lines of its own.
                 while matches!(self.peek()?, Token::Word("catch" | "cleanup" | "filter" | "to" | "unwind")) {
+                    self.take()?;
                     self.skip_line()?;
                 }
                 Op::Other(name)

@@ -34,6 +34,8 @@ pub(super) const NAME: &str = "races";
 /// What the analysis of a program shows, limited to what is asked.
 pub(super) struct Analysed {
     whole: Arc<Program>,
+    /// Whether that is the program with functions in place of their calls.
+    inlined: bool,
     facts: Facts,
     found: checked::Findings,
     /// That the facts behind it were checked.
@@ -45,14 +47,32 @@ pub(super) fn analyse(posed: &Posed) -> Result<Option<Analysed>, Error> {
     let query = &posed.loaded.query;
     let asked = query.program.asked == [Violation::Race] && !query.question.deadlock;
     let Some(whole) = query.whole.clone().filter(|_| asked) else { return Ok(None) };
-    let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
-    let facts = throng_static::analyse(&whole);
-    let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
-    let found = narrowed(&whole, found);
-    Ok(Some(Analysed { whole, facts, found, checked: Some(checked) }))
+    let small = query.program.templates.iter().map(|t| t.code.len()).sum::<usize>() <= MOST_INLINED;
+    let inlines = small && !whole.is_flat() && query.program.is_flat();
+    let analysed = Analysed::of(whole, false)?;
+    if analysed.proof().is_none() && inlines {
+        // What a function does for different callers is told apart then.
+        let inlined = Analysed::of(query.program.clone(), true)?;
+        if inlined.proof().is_some() {
+            return Ok(Some(inlined));
+        }
+    }
+    Ok(Some(analysed))
 }
 
+/// Maximum number of instructions of a program that is analysed with functions in place of their
+/// calls.
+const MOST_INLINED: usize = 30_000;
+
 impl Analysed {
+    fn of(whole: Arc<Program>, inlined: bool) -> Result<Analysed, Error> {
+        let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
+        let facts = throng_static::analyse(&whole);
+        let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
+        let found = narrowed(&whole, found);
+        Ok(Analysed { whole, inlined, facts, found, checked: Some(checked) })
+    }
+
     /// Returns the engine whose answer is that no race is possible, if that is shown.
     pub(super) fn proof(&self) -> Option<Proved> {
         let checked = self.checked.filter(|_| self.found.open.is_empty() && self.pairs().next().is_none())?;
@@ -236,8 +256,8 @@ fn identity(pair: &Pair) -> String {
 /// Returns the facts behind an answer as a certificate.
 pub(super) fn document(posed: &Posed) -> Result<String, String> {
     match analyse(posed) {
-        Ok(Some(Analysed { facts, .. })) => {
-            documents::write_races(&posed.loaded.query, &facts).map_err(|why| why.to_string())
+        Ok(Some(Analysed { facts, inlined, .. })) => {
+            documents::write_races(&posed.loaded.query, &facts, inlined).map_err(|why| why.to_string())
         }
         _ => Err("the program is not analysed any more".into()),
     }
@@ -380,7 +400,7 @@ int main(void) {
             status: Status::Possible(pairs.collect()),
         };
         let found = checked::Findings { objects: vec![shared], open: Vec::new() };
-        (posed, Analysed { whole, facts: Facts::default(), found, checked: None })
+        (posed, Analysed { whole, inlined: false, facts: Facts::default(), found, checked: None })
     }
 
     fn search(posed: &Posed, analysed: &Analysed) -> (Option<Trace>, u64) {
