@@ -92,10 +92,28 @@ fn the_weakest_orders_are_found() {
     assert_eq!((status, &*kinds.join(" ")), (Some(0), "store fence load"));
     assert_eq!((&*alone.join(" "), alone), ("relaxed seq_cst relaxed", together));
     // What is stronger than need be is found to be.
-    let (_, _, alone, together) =
-        orders("spinlock", &["--entry", "worker", "-DORDER=memory_order_seq_cst"]);
+    let (_, _, alone, together) = orders("spinlock", &["--entry", "worker", "-DORDER=memory_order_seq_cst"]);
     assert_eq!((&*alone.join(" "), alone), ("acquire release", together));
     assert_eq!(orders("join", &["-DJOIN=0"]).0, Some(1));
+}
+
+#[test]
+fn certificates_are_of_sequential_consistency() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-orders-certificate");
+    let file = scratch.0.join("proof.cert");
+    let path = file.to_str().unwrap();
+    assert_eq!(ask("message", false, &["--certificate", path]).status.code(), Some(0));
+    let mut certify = throng();
+    certify.current_dir(throng_dev::ROOT).args(["certify", "examples/c/orders/message.c", path]);
+    let said = certify.output().unwrap();
+    assert!(out(&said).starts_with("VALID") && out(&said).contains("under sequential consistency"));
+    std::fs::remove_file(&file).unwrap();
+    let race = ask("message", false, &["--race", "--certificate", path]);
+    assert!(race.status.code() == Some(0) && !file.exists(), "{}{}", out(&race), err(&race));
+    assert!(err(&race).contains("no certificate"), "{}", err(&race));
 }
 
 #[test]
