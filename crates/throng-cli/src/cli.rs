@@ -192,6 +192,10 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
+    /// Boolean programs: write an execution that fails under the memory model of C11 as a litmus
+    /// test, in herd's format for C
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    litmus: Option<PathBuf>,
     /// C, with `--race`: exit status 10 also where a race is possible that no run shows, so that
     /// only a proof, or a baseline, lets a build pass
     #[arg(long, value_name = "WHAT", value_parser = ["possible"], help_heading = "C")]
@@ -572,6 +576,10 @@ struct InputArgs {
     /// they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
+    /// C: accesses to variables that are declared `volatile` are atomic, as much old code takes for
+    /// granted: they race with nothing atomic. Accesses through pointers to volatile are not
+    #[arg(long, help_heading = "C")]
+    volatile_atomic: bool,
     /// C: the memory model: `c11` (memory orders mean what C says) or `sc` (sequential
     /// consistency). Without it, `c11` for a program that names an order weaker than `seq_cst`,
     /// else `sc`
@@ -872,6 +880,7 @@ impl InputArgs {
             entries: self.entry.clone(),
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
+            volatile_atomic: self.volatile_atomic,
             memory_model: self.memory_model,
             ..question.code
         };

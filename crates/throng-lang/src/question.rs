@@ -83,6 +83,8 @@ pub struct CodeQuestion {
     pub no_spurious: bool,
     /// True if statements without calls, and conditions, are one step.
     pub whole_statements: bool,
+    /// True if accesses to variables that are declared `volatile` count as atomic.
+    pub volatile_atomic: bool,
     /// The memory model; without one, that of the language where the program names memory orders
     /// that are weaker than sequential consistency.
     pub memory_model: Option<MemoryModel>,
@@ -101,6 +103,7 @@ impl CodeQuestion {
             (self.property.is_some(), vocabulary.property),
             (self.no_spurious, vocabulary.no_spurious),
             (self.whole_statements, vocabulary.whole_statements),
+            (self.volatile_atomic, vocabulary.volatile_atomic),
             (self.memory_model.is_some(), vocabulary.memory_model),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
@@ -478,7 +481,10 @@ impl Question {
         }
         targets.extend(self.deadlock.then(Target::deadlock));
         if targets.is_empty() && diagnostics.is_empty() {
-            if !self.may_lack_target {
+            // Races are looked for beside memory orders, unless the question excludes it.
+            let sequential = self.code.memory_model == Some(MemoryModel::Sequential);
+            let races = !program.tree().orders.is_empty() && !sequential;
+            if !self.may_lack_target && !races {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
             targets.push(Target::of(Property::Assertions, Vec::new()));

@@ -51,6 +51,8 @@ pub struct Vocabulary {
     pub no_spurious: &'static str,
     /// The treatment of statements as one step.
     pub whole_statements: &'static str,
+    /// The treatment of `volatile` as atomic.
+    pub volatile_atomic: &'static str,
     /// The memory model.
     pub memory_model: &'static str,
     /// Freedom from deadlock.
@@ -104,6 +106,7 @@ impl Vocabulary {
         entry: "entry",
         no_spurious: "CodeQuestion::no_spurious",
         whole_statements: "CodeQuestion::whole_statements",
+        volatile_atomic: "CodeQuestion::volatile_atomic",
         memory_model: "CodeQuestion::memory_model",
         deadlock: "no_deadlock",
         stuck: "never_stuck_at",

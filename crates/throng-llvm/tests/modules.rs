@@ -152,6 +152,23 @@ fn an_undefined_value_may_be_anything_and_a_copy_of_it_is_none() {
     assert!(matches!(execute(&used, "run", "OUT"), Ended::Refused(_)));
 }
 
+/// As compilers wrote it before pointers were opaque.
+#[test]
+fn pointers_to_types_and_calls_for_debuggers_are_read() {
+    let text = "@OUT = global i64 0\n@f = global i64 (i64, i8*)* @add\n\
+        define i64 @add(i64 %0, i8* %1) {\n %3 = alloca i64, align 8\n store i64 %0, i64* %3\n\
+        call void @llvm.dbg.declare(metadata i64* %3, metadata !1, metadata !DIExpression()), !dbg !2\n\
+        %4 = load i64, i64* %3\n %5 = add i64 %4, 1\n ret i64 %5\n}\n\
+        declare void @llvm.dbg.declare(metadata, metadata, metadata)\n\
+        define void @run() {\n %p = load i64 (i64, i8*)*, i64 (i64, i8*)** @f\n\
+        %v = call i64 %p(i64 41, i8* null)\n store i64 %v, i64* @OUT\n ret void\n}\n\
+        !1 = !DILocalVariable(name: \"given\", scope: !3, file: !4, line: 1)\n!2 = !DILocation(line: 1, scope: !3)\n\
+        !3 = distinct !DISubprogram(name: \"add\", file: !4)\n!4 = !DIFile(filename: \"a.c\", directory: \"\")\n";
+    assert!(matches!(execute(text, "run", "OUT"), Ended::Values(v) if v == [42]));
+    let program = read(&[text], "run").expect("it is read");
+    assert!(program.print().contains("given"), "{}", program.print());
+}
+
 #[test]
 fn a_weak_exchange_may_fail() {
     let text = |weak: &str| {

@@ -128,6 +128,7 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
         ("--reuse", given(&args.reuse), others),
         ("--strict", args.strict, "others: for C, `throng mutate` shows what a proof depends on"),
         ("--lint", args.lint, "Boolean programs"),
+        ("--litmus", given(&args.litmus), "Boolean programs"),
     ];
     let for_c = [
         ("--replay", given(&args.replay), "C"),
@@ -169,11 +170,24 @@ fn claim(args: &CheckArgs) -> Result<(), Failure> {
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
         (&args.witness, Kind::Report),
+        (&args.litmus, Kind::Report),
         (&args.write_baseline, Kind::Report),
         (&args.replay, Kind::Own),
         (&checkpoint, Kind::Own),
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)
+}
+
+/// Writes the litmus test of an execution, or says that there is none.
+fn litmus(path: &Path, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
+    match &outcome.litmus {
+        Some(text) => files::replace(path, text),
+        None => {
+            let why = "no litmus test was written: there is no execution that only weak memory orders allow";
+            console.note(&format!("note: {why}"));
+            Ok(())
+        }
+    }
 }
 
 /// What a search kept outside of the process.
@@ -253,7 +267,8 @@ fn write(
         .then(|| replay::write(args.replay.as_deref(), args.replay_run, outcome, console));
     let witness = args.witness.as_ref().map(|path| witness::write(path, args.input.file(), outcome, console));
     let known = args.write_baseline.as_ref().map(|path| write_baseline(path, outcome));
-    let written = [Some(printed), unwritten.map(Err), html, sarif, known, replay, witness];
+    let litmus = args.litmus.as_ref().map(|path| litmus(path, outcome, console));
+    let written = [Some(printed), unwritten.map(Err), html, sarif, known, replay, witness, litmus];
     written.into_iter().flatten().try_for_each(|written| written)
 }
 

@@ -23,6 +23,7 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     entry: "--entry",
     no_spurious: "--no-spurious",
     whole_statements: "--whole-statements",
+    volatile_atomic: "--volatile-atomic",
     memory_model: "--memory-model",
     baseline: "--baseline",
     deadlock: "--deadlock",

@@ -26,6 +26,7 @@ pub(super) fn translate(
     asked.entries.clone_from(&code.entries);
     asked.no_spurious = code.no_spurious;
     asked.whole_statements = code.whole_statements;
+    asked.volatile_atomic = code.volatile_atomic;
     asked.memory_model = code.memory_model;
     asked.error_labels.clone_from(&question.error_labels);
     asked.exclusive.clone_from(&question.mutex);

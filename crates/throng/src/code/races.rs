@@ -42,22 +42,24 @@ pub(super) struct Analysed {
     checked: Option<Checked>,
 }
 
-/// Analyses a program with its calls, if races are all that is asked.
-pub(super) fn analyse(posed: &Posed) -> Result<Option<Analysed>, Error> {
+/// Analyses a program with its calls, if races are all that is asked and the limits allow it.
+pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Result<Option<Analysed>, Error> {
     let query = &posed.loaded.query;
     let asked = query.program.asked == [Violation::Race] && !query.question.deadlock;
     let Some(whole) = query.whole.clone().filter(|_| asked) else { return Ok(None) };
     let small = query.program.templates.iter().map(|t| t.code.len()).sum::<usize>() <= MOST_INLINED;
     let inlines = small && !whole.is_flat() && query.program.is_flat();
-    let analysed = Analysed::of(whole, false)?;
-    if analysed.proof().is_none() && inlines {
+    // The search is left half of the time.
+    let share = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / 2));
+    let analysed = Analysed::of(whole, false, &share)?;
+    if inlines && analysed.as_ref().is_some_and(|analysed| analysed.proof().is_none()) {
         // What a function does for different callers is told apart then.
-        let inlined = Analysed::of(query.program.clone(), true)?;
-        if inlined.proof().is_some() {
-            return Ok(Some(inlined));
+        let inlined = Analysed::of(query.program.clone(), true, &share)?;
+        if inlined.as_ref().is_some_and(|inlined| inlined.proof().is_some()) {
+            return Ok(inlined);
         }
     }
-    Ok(Some(analysed))
+    Ok(analysed)
 }
 
 /// Maximum number of instructions of a program that is analysed with functions in place of their
@@ -65,12 +67,14 @@ pub(super) fn analyse(posed: &Posed) -> Result<Option<Analysed>, Error> {
 const MOST_INLINED: usize = 30_000;
 
 impl Analysed {
-    fn of(whole: Arc<Program>, inlined: bool) -> Result<Analysed, Error> {
+    /// Analyses a program, unless a limit is hit before that is done.
+    fn of(whole: Arc<Program>, inlined: bool, limits: &Limits) -> Result<Option<Analysed>, Error> {
         let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
-        let facts = throng_static::analyse(&whole);
+        let stop = || limits.check().is_err();
+        let Some(facts) = throng_static::analyse_until(&whole, &stop) else { return Ok(None) };
         let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
         let found = narrowed(&whole, found);
-        Ok(Analysed { whole, inlined, facts, found, checked: Some(checked) })
+        Ok(Some(Analysed { whole, inlined, facts, found, checked: Some(checked) }))
     }
 
     /// Returns the engine whose answer is that no race is possible, if that is shown.
@@ -255,7 +259,7 @@ fn identity(pair: &Pair) -> String {
 
 /// Returns the facts behind an answer as a certificate.
 pub(super) fn document(posed: &Posed) -> Result<String, String> {
-    match analyse(posed) {
+    match analyse(posed, &Limits::none()) {
         Ok(Some(Analysed { facts, inlined, .. })) => {
             documents::write_races(&posed.loaded.query, &facts, inlined).map_err(|why| why.to_string())
         }
@@ -284,7 +288,8 @@ fn object(program: &Program, shared: &Shared) -> SharedObject {
         Status::Owned(owner) => (ObjectStatus::Owned, vec![owner.clone()], Vec::new()),
         Status::NotWritten => (ObjectStatus::NotWritten, Vec::new(), Vec::new()),
     };
-    let (name, line, accesses) = (shared.name.clone(), shared.line, shared.accesses);
+    let reasons = reasons.iter().map(|reason| short(reason)).collect();
+    let (name, line, accesses) = (short(&shared.name), shared.line, shared.accesses);
     SharedObject { name, line, accesses, status, reasons, races }
 }
 
@@ -311,11 +316,12 @@ fn access(program: &Program, touch: &Touch) -> SharedAccess {
         atomic: touch.atomic,
         thread: short(&touch.thread),
         calls: touch.calls.iter().map(call).collect(),
-        locks: touch.locks.clone(),
+        locks: touch.locks.iter().map(|lock| short(lock)).collect(),
     }
 }
 
-/// Returns a text with the functions of files, `src/q.c:push`, named without the folders.
+/// Returns a text with the functions and variables of files, `src/q.c:push`, named without the
+/// folders.
 fn short(text: &str) -> String {
     let word = |word: &str| match word.split_once(".c:") {
         Some((file, function)) => format!("{}.c:{function}", file.rsplit('/').next().unwrap_or(file)),
