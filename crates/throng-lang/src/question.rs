@@ -65,6 +65,11 @@ pub struct Question {
 pub struct CodeQuestion {
     /// Functions that any number of threads call, instead of one thread in `main`.
     pub entries: Vec<String>,
+    /// A function that runs to its end before any other: what it leaves in memory is where threads
+    /// start. Of Rust and LLVM IR only.
+    pub setup: Option<String>,
+    /// Functions that one thread each calls, beside `entries`. Of Rust and LLVM IR only.
+    pub one: Vec<String>,
     /// True if there must be no data race: two threads access the same memory at the same time, one
     /// of them writing, not both atomically.
     pub data_race: bool,
@@ -95,6 +100,8 @@ impl CodeQuestion {
     fn first(&self, vocabulary: &Vocabulary) -> Option<&'static str> {
         let given = [
             (!self.entries.is_empty(), vocabulary.entry),
+            (self.setup.is_some(), vocabulary.setup),
+            (!self.one.is_empty(), vocabulary.one),
             (self.data_race, vocabulary.data_race),
             (self.overflow, vocabulary.overflow),
             (self.locks, vocabulary.locks),

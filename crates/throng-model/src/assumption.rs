@@ -36,6 +36,11 @@ pub enum Assumption {
         /// How to say what it does, to be changed where it does more: a row of a library.
         row: String,
     },
+    /// A compiler made the program that was read.
+    Compiled {
+        /// The compiler in one line, and how it compiled.
+        by: String,
+    },
     /// An assumption of a language's reader, in its words.
     Reader(&'static str),
 }
@@ -66,6 +71,7 @@ impl fmt::Display for Assumption {
             Assumption::Undefined { name, .. } => {
                 return write!(f, "`{name}` is not defined: it may do anything");
             }
+            Assumption::Compiled { by } => return write!(f, "compiled by {by}"),
             Assumption::Reader(what) => what,
         })
     }

@@ -411,6 +411,21 @@ impl<'a> Job<'a> {
         self.start(Start::Entries(entries))
     }
 
+    /// Rust and LLVM IR: this function runs to its end before any other, and what it leaves in
+    /// memory is where threads start.
+    pub fn setup(self, function: &str) -> Job<'a> {
+        let mut question = self.question.clone();
+        question.code.setup = Some(function.into());
+        self.question(question)
+    }
+
+    /// Rust and LLVM IR: one thread calls this function, beside those of [`Job::entry`].
+    pub fn one(self, function: &str) -> Job<'a> {
+        let mut question = self.question.clone();
+        question.code.one.push(function.into());
+        self.question(question)
+    }
+
     /// Where to start.
     pub fn start(self, start: Start) -> Job<'a> {
         let mut question = self.question.clone();

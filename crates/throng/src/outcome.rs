@@ -334,6 +334,10 @@ fn readable(
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         }
     };
+    if target.is_starvation() {
+        // In another order, it may not go around any more.
+        return concrete(trace);
+    }
     let fewer = fewest_switches(problem, target, trace, left, limits).and_then(valid);
     fewer.and_then(|trace| concrete(&trace)).or_else(|| concrete(trace))
 }

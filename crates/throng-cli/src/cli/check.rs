@@ -121,12 +121,17 @@ pub(super) fn check(
 
 /// Refuses options that say nothing about an input of this kind.
 fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
-    let (is_c, given) = (args.input.is_c(), |option: &Option<PathBuf>| option.is_some());
+    let (is_c, is_code) = (args.input.is_c(), args.input.is_code());
+    let given = |option: &Option<PathBuf>| option.is_some();
     let others = "Boolean programs, systems and nets";
     let for_others = [
         ("--checkpoint", given(&args.checkpoint), others),
         ("--reuse", given(&args.reuse), others),
-        ("--strict", args.strict, "others: for C, `throng mutate` shows what a proof depends on"),
+        (
+            "--strict",
+            args.strict,
+            "others: for source languages, `throng mutate` shows what a proof depends on",
+        ),
         ("--lint", args.lint, "Boolean programs"),
         ("--litmus", given(&args.litmus), "Boolean programs"),
     ];
@@ -138,8 +143,8 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
         ("--baseline", given(&args.baseline), "C"),
         ("--write-baseline", given(&args.write_baseline), "C"),
     ];
-    let refused = if is_c { &for_others[..] } else { &for_c[..] };
-    if let Some((option, _, what)) = refused.iter().find(|(_, given, _)| *given) {
+    let refused = for_others.iter().filter(|_| is_code).chain(for_c.iter().filter(|_| !is_c));
+    if let Some((option, _, what)) = { refused }.find(|(_, given, _)| *given) {
         return Err(Failure::Other(format!("`{option}` is for {what}")));
     }
     let about_races = for_c.iter().skip(3).find(|(_, given, _)| *given);

@@ -21,6 +21,8 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     property: "--property",
     library: "--library",
     entry: "--entry",
+    setup: "--setup",
+    one: "--one",
     no_spurious: "--no-spurious",
     whole_statements: "--whole-statements",
     volatile_atomic: "--volatile-atomic",

@@ -3,7 +3,7 @@
 //! Registers hold numbers without a sign, of which the bits beyond those of their type are 0.
 
 use super::constants::{cut, has_room, sign_extended};
-use super::function::Writer;
+use super::function::{Operand, Writer};
 use super::instructions::wide;
 use super::{Problem, Result};
 use crate::layout::{Leaf, container};
@@ -63,7 +63,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             Type::Float | Type::Double => return self.float_binary(result, how, ty, a, b),
             _ => return Err(Problem::unsupported(format!("an operation on {}", crate::syntax::name_of(ty)))),
         };
-        let (mut x, mut y) = (self.scalar(ty, a)?, self.scalar(ty, b)?);
+        let (mut x, mut y) = (self.merged(how, ty, a)?, self.merged(how, ty, b)?);
         let at = container(bits);
         let promised = flags.unsigned || flags.signed || flags.other;
         if promised || matches!(how, Binary::SDiv | Binary::SRem) {
@@ -78,6 +78,17 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let broken = self.breaks(how, flags, bits, [x, y, e.clone()])?;
         self.promised(result, if bits == 1 { BOOL } else { at }, e, broken);
         Ok(())
+    }
+
+    /// Returns an operand. What has no value and is masked or shifted is part of a word in which
+    /// LLVM has put variables together with what is between them.
+    fn merged(&mut self, how: Binary, ty: &Type<'t>, value: &Value<'t>) -> Result<Expr> {
+        let merges = matches!(how, Binary::And | Binary::Or | Binary::Shl);
+        if merges && self.parts(ty, value)?.contains(&Operand::Undefined) {
+            self.lower.assume("bytes without a value that are moved together with others are 0");
+            return Ok(Expr::Const(0));
+        }
+        self.scalar(ty, value)
     }
 
     /// Returns the result of an operator on two numbers of some bits.
@@ -143,7 +154,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         self.place_label(poison);
         self.emit(Instr::Any(r));
         self.place_label(end);
-        self.set(result, vec![super::Operand::Is(Expr::Reg(r))]);
+        self.set(result, vec![Operand::Is(Expr::Reg(r))]);
     }
 
     /// Returns the conditions under which promises about an operation are broken.

@@ -29,6 +29,19 @@ const LARGEST: usize = 24;
 /// Maximum number of instructions of one function.
 const LONGEST: usize = 1 << 18;
 
+/// What a compare-exchange or an exchange of a word does in a function of a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Words {
+    /// Takes a mutex, once it is free.
+    Locks,
+    /// Takes a mutex, if it is free.
+    TriesToLock,
+    /// Leaves a mutex.
+    Unlocks,
+    /// Goes on once the word is what is expected.
+    Waits,
+}
+
 /// A function being written.
 pub(crate) struct Writer<'l, 'a, 't> {
     pub lower: &'l mut Lower<'a, 't>,
@@ -51,6 +64,8 @@ pub(crate) struct Writer<'l, 'a, 't> {
     span: (usize, usize),
     known: FxHashMap<(Option<u32>, usize), u32>,
     pub access: Access,
+    /// What operations on words do in it.
+    pub words: Option<Words>,
     /// Local variables in memory, by the name of their address.
     pub variables: FxHashMap<&'t str, u32>,
     /// Those whose lifetimes are marked.
@@ -92,6 +107,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             span: (function.span.start as usize, function.span.end as usize),
             known: FxHashMap::default(),
             access: Access::Plain,
+            words: crate::models::words(&demangled(function.name)),
             variables: FxHashMap::default(),
             marked: Vec::new(),
             shapes: FxHashMap::default(),

@@ -260,7 +260,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     }
 
     /// Reads the result of a call that is more than one number.
-    pub(super) fn take_over(&mut self, leaves: &[(u64, Leaf)]) -> Result<Vec<Operand>> {
+    pub(crate) fn take_over(&mut self, leaves: &[(u64, Leaf)]) -> Result<Vec<Operand>> {
         if leaves.len() > MOST_RESULTS {
             return Err(Problem::unsupported("a function with a result of this many parts"));
         }

@@ -50,7 +50,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     }
 
     /// A new variable in memory of the function: its number.
-    pub(super) fn local(&mut self, name: &str, size: u32, align: u32, addressed: bool) -> u32 {
+    pub(crate) fn local(&mut self, name: &str, size: u32, align: u32, addressed: bool) -> u32 {
         let local = Local { name: name.into(), size, align: align.max(1), addressed, ..Local::default() };
         self.template.locals.push(local);
         self.template.locals.len() as u32 - 1
