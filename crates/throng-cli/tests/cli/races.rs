@@ -4,7 +4,8 @@
 use std::fs;
 
 use serde_json::Value;
-use throng_dev::harness::{Scratch, has_compiler, in_root, throng};
+use std::process::Output;
+use throng_dev::harness::{Scratch, has_compiler, throng};
 
 const HEAD: &str = "typedef unsigned long pthread_t; typedef union { int a[10]; } pthread_mutex_t;
 int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
@@ -40,9 +41,14 @@ struct Ran {
     err: String,
 }
 
+/// Runs the program in the root of the repository.
+fn call(args: &[&str]) -> Output {
+    throng().current_dir(throng_dev::ROOT).args(args).output().expect("it runs")
+}
+
 /// Runs `throng check FILE --race MORE`.
 fn race(file: &str, more: &[&str]) -> Ran {
-    let ran = throng(&[&["check", file, "--race"], more].concat());
+    let ran = call(&[&["check", file, "--race"], more].concat());
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ran { status: ran.status.code(), out: text(ran.stdout), err: text(ran.stderr) }
 }
@@ -153,9 +159,9 @@ fn options_about_races_are_refused_where_no_race_is_asked_about() {
     let dir = Scratch::new("races-refused");
     let file = dir.file("a.i", &format!("{HEAD}{BROKEN}"));
     for option in [&["--fail-on", "possible"][..], &["--write-baseline", "x.json"]] {
-        let ran = throng(&[&["check", &file], option].concat());
+        let ran = call(&[&["check", &file], option].concat());
         assert_eq!(ran.status.code(), Some(2), "{option:?}");
-        let ran = in_root(&[&["check", "examples/spinlock.bp", "--race", "lock"], option].concat());
+        let ran = call(&[&["check", "examples/spinlock.bp", "--race", "lock"], option].concat());
         assert_eq!(ran.status.code(), Some(2), "{option:?}");
     }
 }
@@ -169,7 +175,7 @@ fn a_program_of_several_files_is_proved_and_its_broken_version_refuted() {
     for (stats, word, status) in [("stats", "SAFE", 0), ("stats-broken", "UNSAFE", 10)] {
         let files = files(stats);
         let named: Vec<&str> = files.iter().map(String::as_str).collect();
-        let ran = in_root(&[&["check"][..], &named, &["--race", "--quiet"]].concat());
+        let ran = call(&[&["check"][..], &named, &["--race", "--quiet"]].concat());
         assert_eq!(ran.status.code(), Some(status), "{stats}");
         assert!(ran.stdout.starts_with(word.as_bytes()), "{stats}");
     }

@@ -37,7 +37,8 @@ pub(crate) fn write(answered: &Answered, outcome: &Outcome) -> Result<String, St
     if !outcome.is_safe() {
         return Err("not everything was proved".into());
     }
-    let races = |p: &Part| p.posed.loaded.query.is_weak() && p.posed.program().asked.contains(&Violation::Race);
+    let races =
+        |p: &Part| p.posed.loaded.query.is_weak() && p.posed.program().asked.contains(&Violation::Race);
     if answered.parts.iter().any(races) {
         return Err("no certificate is written of the absence of races under the memory model of C11".into());
     }
