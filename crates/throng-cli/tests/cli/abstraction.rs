@@ -41,6 +41,49 @@ fn a_proof_has_a_certificate_that_is_checked() {
     assert!(status == Some(2) && said.is_empty(), "{said}{noted}");
 }
 
+/// A violation that a few threads show is found before any proof is tried, on one processor and
+/// where any number of threads begins, too.
+#[test]
+fn a_look_comes_before_the_proof() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-look");
+    let spin = fs::read_to_string(format!("{}/examples/c/spinlock-broken.c", throng_dev::ROOT)).unwrap();
+    let one = scratch.0.join("one.c");
+    fs::write(&one, spin).unwrap();
+    let one = one.to_str().unwrap();
+    for call in [&["check", one, "--entry", "worker"][..], &["check", "examples/c/rwspin-broken.c"]] {
+        let (status, said, noted) = run(&[call, &["--jobs", "1", "-v"]].concat());
+        assert_eq!(status, Some(10), "{said}{noted}");
+        assert!(said.contains("engine:  explicit"), "{said}");
+        assert!(!noted.contains("abstraction: round"), "{noted}");
+    }
+}
+
+/// What is counted is in the certificate, and is checked.
+#[test]
+fn a_proof_that_counts_threads_has_a_certificate() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-tallies");
+    let path = scratch.0.join("rwspin.cert");
+    let (file, certificate) = ("examples/c/rwspin.c", path.to_str().unwrap());
+    let (status, said, noted) = run(&["check", file, "--timeout", "600", "--certificate", certificate]);
+    assert_eq!(status, Some(0), "{said}{noted}");
+    let words: Vec<&str> = said.split_whitespace().collect();
+    assert!(words.join(" ").contains("fewer than 16777216 threads exist at a time"), "{said}");
+    assert_eq!(run(&["certify", file, certificate]).0, Some(0));
+    let text = fs::read_to_string(&path).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let places = document["tallies"][0]["at"].as_array_mut().unwrap();
+    assert!(places.pop().is_some());
+    fs::write(&path, document.to_string()).unwrap();
+    let (status, said, noted) = run(&["certify", file, certificate]);
+    assert!(status == Some(10) && said.starts_with("INVALID"), "{said}{noted}");
+}
+
 /// Searches have certificates as well, whatever finds them.
 #[test]
 fn a_search_has_a_certificate_that_is_checked() {

@@ -14,7 +14,7 @@ use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_check::Checked;
 use throng_check::certify::Fault;
 use throng_engine::hunt::Hunt;
-use throng_engine::{Algorithm, Answer, Statistics, Watch};
+use throng_engine::{Algorithm, Answer, Engine, Settings, Silent, Statistics, Watch};
 use throng_goto::Program;
 use throng_goto::model::{Concrete, Remarks};
 use throng_goto::program::{BinOp, Expr, Instr};
@@ -33,6 +33,9 @@ use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 const NAME: &str = "abstraction";
 /// How long it may take alone if there is no limit.
 const ALONE: Duration = Duration::from_secs(60);
+
+/// Ticks of work of the look for a violation before that, a fraction of a second of a search.
+const LOOK: u64 = 1 << 16;
 
 /// An attempt at a proof by abstraction, and what came of it.
 pub(super) struct Attempt {
@@ -313,6 +316,23 @@ impl WithAbstraction<'_> {
         met
     }
 
+    /// Where any number of threads begins there is no hunt of its own; before a proof that goes first,
+    /// `explicit` looks for a violation for a moment, with the fewest threads.
+    fn look(&self, problem: &Problem, limits: &Limits) -> Option<Answer> {
+        if self.hunt.is_some() {
+            return None;
+        }
+        let explicit = Engine::Explicit.build(&Settings::default());
+        let part = limits.part().work(LOOK);
+        let part = limits.time_left().map_or(part.clone(), |left| part.timeout(left / 4));
+        let mut answer = explicit.run(problem, &part, &Silent);
+        answer.by = vec![Some(explicit.name()); problem.targets.len()];
+        let met = answer.verdicts.iter().any(|v| matches!(v, Verdict::Unsafe(_)));
+        let decided = answer.verdicts.iter().all(|v| !matches!(v, Verdict::Unknown(_)));
+        self.attempt.note(|found| found.remarks = self.model.remarks());
+        (met && decided).then_some(answer)
+    }
+
     fn proved(&self, problem: &Problem) -> Answer {
         let mut proof = SourceProof {
             kind: "predicate abstraction",
@@ -351,11 +371,13 @@ impl Algorithm for WithAbstraction<'_> {
     fn run(&self, problem: &Problem, limits: &Limits, watch: &dyn Watch) -> Answer {
         let (mine, theirs) = (limits.part(), limits.part());
         let mut answer = if self.attempt.first {
-            let share = limits.time_left().map_or(ALONE, |left| left / 2);
-            let proved = self.attempt.run(&mine.timeout(share));
-            match self.hunt(problem, limits) {
+            let prove = || {
+                let share = limits.time_left().map_or(ALONE, |left| left / 2);
+                self.attempt.run(&mine.timeout(share))
+            };
+            match self.hunt(problem, limits).or_else(|| self.look(problem, limits)) {
                 Some(answer) => answer,
-                None if proved => self.proved(problem),
+                None if prove() => self.proved(problem),
                 None => self.then.run(problem, &theirs, watch),
             }
         } else {
