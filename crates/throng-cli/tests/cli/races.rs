@@ -4,8 +4,7 @@
 use std::fs;
 
 use serde_json::Value;
-use std::process::Output;
-use throng_dev::harness::{Scratch, has_compiler, throng};
+use throng_dev::harness::{Scratch, example, has_compiler, run};
 
 const HEAD: &str = "typedef unsigned long pthread_t; typedef union { int a[10]; } pthread_mutex_t;
 int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
@@ -41,16 +40,10 @@ struct Ran {
     err: String,
 }
 
-/// Runs the program in the root of the repository.
-fn call(args: &[&str]) -> Output {
-    throng().current_dir(throng_dev::ROOT).args(args).output().expect("it runs")
-}
-
 /// Runs `throng check FILE --race MORE`.
 fn race(file: &str, more: &[&str]) -> Ran {
-    let ran = call(&[&["check", file, "--race"], more].concat());
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { status: ran.status.code(), out: text(ran.stdout), err: text(ran.stderr) }
+    let (status, out, err) = run(&[&["check", file, "--race"], more].concat());
+    Ran { status, out, err }
 }
 
 fn statuses(json: &str) -> Vec<(String, String)> {
@@ -63,7 +56,7 @@ fn statuses(json: &str) -> Vec<(String, String)> {
 #[test]
 fn each_object_has_an_answer() {
     let dir = Scratch::new("races-objects");
-    let file = dir.file("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
     let ran = race(&file, &["--json"]);
     assert_eq!(ran.status, Some(10), "{}", ran.out);
     let found = statuses(&ran.out);
@@ -79,7 +72,7 @@ fn each_object_has_an_answer() {
 #[test]
 fn a_question_may_be_about_a_variable_or_a_line() {
     let dir = Scratch::new("races-narrow");
-    let file = dir.file("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
     // The head has four lines.
     for (about, status) in [("counted", 0), ("raced", 10), ("a.i:7", 10), ("a.i:6", 0)] {
         let ran = race(&file, &[about, "--quiet"]);
@@ -99,11 +92,11 @@ fn a_question_may_be_about_a_variable_or_a_line() {
 #[test]
 fn a_baseline_accepts_what_is_known_and_nothing_else() {
     let dir = Scratch::new("races-baseline");
-    let file = dir.file("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
     let known = dir.argument("known.json");
     assert_eq!(race(&file, &["--write-baseline", &known, "--quiet"]).status, Some(10));
     let with = |text: &str, more: &[&str]| {
-        let file = dir.file("a.i", text);
+        let file = dir.file_argument("a.i", text);
         race(&file, &[&["--baseline", &known, "--quiet"], more].concat())
     };
     let ran = with(&format!("{HEAD}{BROKEN}"), &[]);
@@ -118,14 +111,14 @@ fn a_baseline_accepts_what_is_known_and_nothing_else() {
     assert_eq!(with(&new, &["--write-baseline", &known]).status, Some(2));
     assert_eq!(race(&file, &["--write-baseline", &file]).status, Some(2));
     assert_eq!(fs::read(&known).expect("a baseline"), before);
-    let other = dir.file("other.json", "{}");
+    let other = dir.file_argument("other.json", "{}");
     assert_eq!(race(&file, &["--baseline", &other]).status, Some(2));
 }
 
 #[test]
 fn what_is_possible_fails_only_where_that_is_asked_for() {
     let dir = Scratch::new("races-possible");
-    let file = dir.file("a.i", &format!("{HEAD}{POSSIBLE}"));
+    let file = dir.file_argument("a.i", &format!("{HEAD}{POSSIBLE}"));
     let ran = race(&file, &["--quiet"]);
     assert!(ran.status == Some(1) && ran.out.starts_with("UNKNOWN  race  1 possible race"), "{}", ran.out);
     assert_eq!(race(&file, &["--quiet", "--fail-on", "possible"]).status, Some(10));
@@ -144,25 +137,26 @@ int main(void) { pthread_create(&t, 0, work, 0); stop = 1; return 0; }
 #[test]
 fn volatile_is_atomic_where_that_is_said() {
     let dir = Scratch::new("races-volatile");
-    let file = dir.file("a.i", &format!("{HEAD}{VOLATILE}"));
+    let file = dir.file_argument("a.i", &format!("{HEAD}{VOLATILE}"));
     assert_eq!(race(&file, &["--quiet"]).status, Some(10));
     let ran = race(&file, &["--volatile-atomic"]);
     assert!(ran.status == Some(0) && ran.out.contains("declared `volatile` are atomic"), "{}", ran.out);
     let plain =
         VOLATILE.replace("stop = 1;", "stop = 1; data = 1;").replace("{ } return", "{ } data = 2; return");
-    let file = dir.file("b.i", &format!("{HEAD}{plain}"));
+    let file = dir.file_argument("b.i", &format!("{HEAD}{plain}"));
     assert_eq!(race(&file, &["--volatile-atomic", "--quiet"]).status, Some(10), "`data` still races");
 }
 
 #[test]
 fn options_about_races_are_refused_where_no_race_is_asked_about() {
     let dir = Scratch::new("races-refused");
-    let file = dir.file("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
     for option in [&["--fail-on", "possible"][..], &["--write-baseline", "x.json"]] {
-        let ran = call(&[&["check", &file], option].concat());
-        assert_eq!(ran.status.code(), Some(2), "{option:?}");
-        let ran = call(&[&["check", "examples/spinlock.bp", "--race", "lock"], option].concat());
-        assert_eq!(ran.status.code(), Some(2), "{option:?}");
+        let ran = run(&[&["check", &file], option].concat());
+        assert_eq!(ran.0, Some(2), "{option:?}");
+        let spin = example("spinlock.bp").display().to_string();
+        let ran = run(&[&["check", &spin, "--race", "lock"], option].concat());
+        assert_eq!(ran.0, Some(2), "{option:?}");
     }
 }
 
@@ -171,12 +165,12 @@ fn a_program_of_several_files_is_proved_and_its_broken_version_refuted() {
     if !has_compiler() {
         return;
     }
-    let files = |stats: &str| ["main", "queue", stats].map(|name| format!("examples/c/crawler/{name}.c"));
     for (stats, word, status) in [("stats", "SAFE", 0), ("stats-broken", "UNSAFE", 10)] {
-        let files = files(stats);
+        let file = |name: &str| example(&format!("c/crawler/{name}.c")).display().to_string();
+        let files = ["main", "queue", stats].map(file);
         let named: Vec<&str> = files.iter().map(String::as_str).collect();
-        let ran = call(&[&["check"][..], &named, &["--race", "--quiet"]].concat());
-        assert_eq!(ran.status.code(), Some(status), "{stats}");
-        assert!(ran.stdout.starts_with(word.as_bytes()), "{stats}");
+        let (found, out, err) = run(&[&["check"][..], &named, &["--race", "--quiet"]].concat());
+        assert_eq!(found, Some(status), "{stats}: {out}{err}");
+        assert!(out.starts_with(word), "{stats}: {out}");
     }
 }

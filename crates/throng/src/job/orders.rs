@@ -41,7 +41,8 @@ enum Hunted {
 
 /// What came of a slice.
 enum Sliced {
-    Proved(Box<Outcome>),
+    /// With so many more bits for each thread.
+    Proved(Box<Outcome>, usize),
     /// Why not.
     Open(String),
 }
@@ -145,10 +146,12 @@ impl Job<'_> {
         limits: &Limits,
     ) -> Result<Option<String>, Error> {
         let slices = orders.slices();
+        let mut most = 0;
         for &(target, class) in &slices {
             let name = &orders.locations[target as usize];
             match self.slice((jit, orders), (target, class), engine, limits)? {
-                Sliced::Proved(found) => {
+                Sliced::Proved(found, bits) => {
+                    most = most.max(bits);
                     outcome.answer.statistics.configurations += found.answer.statistics.configurations;
                     outcome.answer.statistics.steps += found.answer.statistics.steps;
                     outcome.phases.searching += found.phases.searching;
@@ -164,8 +167,9 @@ impl Job<'_> {
             outcome.assumptions.insert(0, Assumption::NoLoadBuffering);
         }
         let what = format!(
-            "robust and free of races: {} of the monitor proved",
-            plural(slices.len() as u64, "slice")
+            "robust and free of races: {} of the monitor proved, with at most {} for each thread",
+            plural(slices.len() as u64, "slice"),
+            plural(most as u64, "bit")
         );
         outcome.remarks.push(Remark::Abstraction(what));
         outcome.memory_words = Some(ROBUST);
@@ -186,11 +190,12 @@ impl Job<'_> {
         for sources in tries {
             let slice = Slice { target, class, sources };
             let Some((model, problem)) = self.problem(jit, orders, &slice)? else { continue };
+            let bits = model.program().thread_locals.len() - jit.program().thread_locals.len();
             let job = Job::of(problem).settings(self.settings).watch(self.watch);
             let job = if self.checks { job } else { job.unchecked() };
             let found = job.search(engine, limits)?;
             match &found.answer.verdicts[..] {
-                [Verdict::Safe(_)] => return Ok(Sliced::Proved(Box::new(found))),
+                [Verdict::Safe(_)] => return Ok(Sliced::Proved(Box::new(found), bits)),
                 [Verdict::Unsafe(trace)] => {
                     open = Sliced::Open(violated(&model, &found.problem.targets[0], trace, class));
                 }
