@@ -139,6 +139,10 @@ fn two_threads_of_one_parent_in_either_order() {
         assert_eq!(possible(&with(first, "", second)), ["x"]);
         assert!(possible(&with(first, "pthread_join(t, 0);", second)).is_empty());
     }
+    // The second one may still run when the first one is started again.
+    let again = with("f", "pthread_join(t, 0);", "g")
+        .replace("{ pthread_create(&t", "{ for (;;) { pthread_create(&t");
+    assert_eq!(possible(&again.replace("&u, 0, g, 0); }", "&u, 0, g, 0); } }")), ["x"]);
 }
 
 #[test]
