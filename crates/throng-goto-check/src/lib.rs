@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`abstraction`] | the graph of paths, how facts become a Boolean program, the second encoder, the SAT solver's "no", the checker of Boolean programs |
 //! | [`locksets`] | what an instruction does to the locks that a thread holds, which accesses race |
+//! | [`races`] | the inclusion constraints of pointers, what an instruction does to what is known where threads are, when two accesses cannot be a race |
 //! | [`lock_order`] | which locks may be held where, which instructions wait, and the locksets |
 //! | [`states`] | the steps of the goto program, the rules of `throng-check` |
 

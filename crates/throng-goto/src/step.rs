@@ -939,7 +939,7 @@ impl<'a> Stepper<'a> {
         if let Expr::Reg(from) = e
             && run.registers[*from as usize].is_none()
             && types[*from as usize] == types[r as usize]
-            && (self.program.undefined_values || !self.is_read_later(run, *from))
+            && self.may_copy_open(run, *from)
         {
             run.registers[r as usize] = None;
             run.record(Event::Copied(*from, r));

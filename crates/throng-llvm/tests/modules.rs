@@ -169,6 +169,31 @@ fn pointers_to_types_and_calls_for_debuggers_are_read() {
     assert!(program.print().contains("given"), "{}", program.print());
 }
 
+/// What a thread starts with is not known, but it is the same wherever it is used.
+#[test]
+fn an_input_has_one_value() {
+    let text = "@A = global i32 0\n@B = global i32 0\n\
+        define i32 @same(i32 %x) noinline {\n ret i32 %x\n}\n\
+        define void @run(i32 %n) {\n %m = call i32 @same(i32 %n)\n store i32 %n, ptr @A\n store i32 %m, ptr @B\n\
+        %a = load i32, ptr @A\n %b = load i32, ptr @B\n %c = icmp eq i32 %a, %b\n\
+        br i1 %c, label %good, label %bad\ngood:\n ret void\nbad:\n unreachable\n}\n";
+    let program = read(&[text], "run").expect("it is read");
+    let memory = std::sync::Arc::new(throng_goto::step::initial_memory(&program));
+    let throng_goto::program::Start::Any(starts) = &program.start else { panic!("any number of threads") };
+    let mut work = vec![(memory, throng_goto::step::start(&program, starts[0], &[], 0))];
+    let mut ended = 0;
+    while let Some((memory, thread)) = work.pop() {
+        for outcome in throng_goto::step::step(&program, &memory, &thread).outcomes {
+            let throng_goto::step::After::Runs(after) = outcome.after else { panic!("{:?}", outcome.after) };
+            match outcome.thread {
+                Some(thread) => work.push((after, thread)),
+                None => ended += 1,
+            }
+        }
+    }
+    assert!(ended > 1, "{ended}");
+}
+
 #[test]
 fn a_weak_exchange_may_fail() {
     let text = |weak: &str| {

@@ -34,3 +34,4 @@ mod store;
 mod svcomp;
 mod translate;
 mod vacuity;
+mod waiting;

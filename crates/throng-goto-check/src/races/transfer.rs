@@ -252,14 +252,21 @@ impl<'a> Flow<'a> {
     /// A thread has ended.
     fn end(&self, thread: usize, alive: &mut BTreeMap<u32, bool>, exits: &Facts) {
         alive.remove(&(thread as u32));
-        // Where it is not the only one of its name, others may have started threads.
-        if self.threads.once[thread] {
+        // Where it is not the only one of its name, others may have started threads; and where it
+        // ends inside of a function that it calls, what is known there is not among its exits.
+        if self.threads.once[thread] && !self.ends_inside(thread) {
             let left = exits.exits[thread].as_ref().map(|s| &s.alive);
             let below = &self.threads.below[thread];
             alive.retain(|t, _| {
                 !below.contains(&(*t as usize)) || left.is_some_and(|left| left.contains_key(t))
             });
         }
+    }
+
+    /// Returns whether a thread may end in a function that it calls.
+    fn ends_inside(&self, thread: usize) -> bool {
+        let ends = |t: &usize| self.code[*t].t.code.iter().any(|i| matches!(i, Instr::End(_)));
+        self.threads.inside(thread).iter().any(|t| *t != thread && ends(t))
     }
 
     fn branch(&self, e: &Expr, yes: usize, no: usize, state: &State) -> Vec<(usize, State)> {
@@ -486,8 +493,9 @@ impl<'a> Flow<'a> {
     /// Returns whether what is known in a template depends on where another one returns: it calls
     /// it, or may wait for a thread that runs it.
     pub fn depends(&self, t: usize, on: usize) -> bool {
-        let waits = self.threads.of[t].iter().any(|thread| self.threads.below[*thread].contains(&on));
-        waits || self.threads.calls(t).contains(&on)
+        let below = || self.threads.of[t].iter().any(|thread| self.threads.below[*thread].contains(&on));
+        let joins = |i: &Instr| matches!(i, Instr::Join(..));
+        self.threads.calls(t).contains(&on) || self.program.templates[t].code.iter().any(joins) && below()
     }
 
     /// Returns the place of an instruction.

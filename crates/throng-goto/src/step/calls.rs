@@ -228,6 +228,7 @@ impl Stepper<'_> {
         let mut reads = 0;
         arguments.iter().for_each(|e| e.registers(&mut |other| reads += u32::from(other == r)));
         run.registers[r as usize].is_none()
+            && !(self.program.undefined_values && self.is_input(run, r))
             && reads == 1
             && self.template(run).registers[r as usize] == at
             && (self.ends_function(run) || !self.is_read_later(run, r))

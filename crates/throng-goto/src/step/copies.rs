@@ -137,8 +137,23 @@ impl Stepper<'_> {
     /// none here; elsewhere a value has to be chosen first.
     pub(super) fn computed(&self, e: &Expr, run: &Run) -> Result<Option<i64>, Stop> {
         match self.value(e, run) {
-            Err(Stop::Open(_)) if self.program.undefined_values => Ok(None),
+            Err(Stop::Open(r)) if self.program.undefined_values && !self.is_input(run, r) => Ok(None),
             value => value.map(Some),
+        }
+    }
+
+    /// Returns whether a register is an input of the thread: it has a value, the same at each use,
+    /// though that is not chosen yet.
+    pub(super) fn is_input(&self, run: &Run, r: Reg) -> bool {
+        run.frames.is_empty() && (r as usize) < self.template(run).arguments
+    }
+
+    /// Returns whether the copy of an open register may be open: what is undefined may differ from
+    /// use to use; other values are read nowhere else.
+    pub(super) fn may_copy_open(&self, run: &Run, from: Reg) -> bool {
+        match self.program.undefined_values {
+            true => !self.is_input(run, from),
+            false => !self.is_read_later(run, from),
         }
     }
 

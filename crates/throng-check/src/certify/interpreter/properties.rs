@@ -9,6 +9,7 @@ use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_eac
 use throng_lang::bp::types::bits_of;
 use throng_lang::property::{Part, Pattern, Property, Together, no_such_place};
 use throng_lang::source::Diagnostic;
+use throng_model::property::ANYWHERE;
 use throng_model::{Bag, Config, Local};
 
 /// Maximum number of configurations of one property.
@@ -232,6 +233,7 @@ impl Interpreter {
     fn at_place(&self, place: &Part) -> Result<Vec<u32>, Diagnostic> {
         match (self.labelled(&place.text), place.line()) {
             _ if place.text == "wait" => Ok(self.waits()),
+            _ if place.text == ANYWHERE => Ok((0..self.control.spots.len() as u32).collect()),
             (Ok(spots), _) => Ok(spots),
             (Err(_), Some(line)) if self.nodes().any(|(f, n)| self.line(f, n) == line) => {
                 let here = |&s: &u32| {
