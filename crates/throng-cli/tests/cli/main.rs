@@ -27,6 +27,7 @@ mod page;
 mod papers;
 mod questions;
 mod races;
+mod rust;
 mod schemas;
 mod serve;
 mod setup;

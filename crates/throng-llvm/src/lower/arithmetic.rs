@@ -353,7 +353,11 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let [(_, leaf)] = leaf[..] else {
             return Err(Problem::unsupported("a conversion of a value of several parts"));
         };
-        let mut e = self.typed(from)?;
+        let widens = how == Cast::ZExt && self.parts(&from.0, &from.1)?.contains(&Operand::Undefined);
+        let mut e = match widens {
+            true => self.merged(Binary::Or, &from.0, &from.1)?,
+            false => self.typed(from)?,
+        };
         if how == Cast::BitCast {
             self.define(result, leaf.int(), e);
             return Ok(());

@@ -1,0 +1,127 @@
+//! Rust: files, packages, and what the standard library's functions are taken for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use throng_dev::harness::{Scratch, throng};
+
+/// The limit of time, for machines that are busy; no answer here needs it.
+const LIMITS: [&str; 2] = ["--timeout", "120"];
+
+fn check_in(folder: &Path, args: &[&str]) -> Output {
+    let command = [&["check"], args, &LIMITS[..]].concat();
+    throng().current_dir(folder).args(command).output().unwrap()
+}
+
+fn check(args: &[&str]) -> (String, Option<i32>) {
+    let ran = check_in(&PathBuf::from(throng_dev::ROOT), args);
+    (String::from_utf8_lossy(&ran.stdout).into_owned(), ran.status.code())
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+#[test]
+fn correct_examples_are_proved_and_broken_ones_fail_where_they_are_broken() {
+    let any = "SAFE  assertions  for any number of threads";
+    let examples: [(&str, &[&str], &str, &str); 5] = [
+        ("spin_lock", &["--entry", "worker"], any, "two threads are inside"),
+        (
+            "ticket_lock",
+            &["--entry", "worker", "--threads", "3"],
+            "SAFE  assertions  for at most 3 threads",
+            "two threads are inside",
+        ),
+        ("ring", &["--one", "producer,consumer", "--memory-model", "sc"], "SAFE", "is lost, or comes twice"),
+        ("once", &["--entry", "worker"], any, "a value that is ready"),
+        (
+            "bounded_queue",
+            &["--entry", "producer,consumer", "--memory-model", "sc"],
+            any,
+            "attempt to subtract with overflow",
+        ),
+    ];
+    for (name, options, proved, why) in examples {
+        let file = |kind: &str| format!("examples/rust/{name}{kind}.rs");
+        let (text, status) = check(&[&[file("").as_str()], options].concat());
+        assert!(first_line(&text).starts_with(proved) && status == Some(0), "{name}: {text}");
+        assert!(text.contains("compiled by rustc"), "{text}");
+        let (text, status) = check(&[&[file("-broken").as_str()], options].concat());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("UNSAFE  assertions") && status == Some(10), "{name}: {text}");
+        assert!(words.contains(why), "{name}: {text}");
+    }
+}
+
+/// Threads that are started, joined and scoped; values that they return; locks in `Arc`.
+const THREADS: &str = r#"
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+fn main() {
+    let total = Arc::new(Mutex::new(0u8));
+    let own = total.clone();
+    let seven = thread::spawn(move || {
+        *own.lock().unwrap() += 1;
+        7u64
+    });
+    assert!(seven.join().unwrap() == 7);
+    thread::scope(|scope| {
+        scope.spawn(|| *total.lock().unwrap() += 1);
+    });
+    assert!(*total.lock().unwrap() == EXPECTED, "the total is another one");
+}
+"#;
+
+#[test]
+fn threads_are_started_and_joined_as_they_are_in_rust() {
+    let scratch = Scratch::new("rust-threads");
+    for (expected, word) in [("2", "SAFE"), ("3", "UNSAFE")] {
+        let path = scratch.file("threads.rs", &THREADS.replace("EXPECTED", expected));
+        let (text, _) = check(&[path.to_str().unwrap(), "--memory-model", "sc"]);
+        assert!(text.starts_with(&format!("{word}  assertions")), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn what_is_not_modelled_is_refused_by_name_and_line() {
+    let scratch = Scratch::new("rust-refused");
+    let text = "fn main() {\n    let id = std::thread::current().id();\n    drop(id);\n}\n";
+    let path = scratch.file("id.rs", text);
+    let ran = check_in(Path::new("."), &[path.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains("E852") && said.contains("id.rs:2"), "{said}");
+}
+
+#[test]
+fn a_compiler_that_is_missing_or_refuses_the_program_is_exit_status_2() {
+    let scratch = Scratch::new("rust-errors");
+    let path = scratch.file("x.rs", "fn worker() { let x: u32 = \"one\"; }\n");
+    let ran = check_in(Path::new("."), &[path.to_str().unwrap(), "--entry", "worker"]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.code() == Some(2) && said.contains("error[E0308]: mismatched types"), "{said}");
+    let missing =
+        throng().args(["check", path.to_str().unwrap()]).env("RUSTC", "no-such-rustc").output().unwrap();
+    let said = String::from_utf8_lossy(&missing.stderr);
+    assert!(missing.status.code() == Some(2) && said.contains("E841"), "{said}");
+}
+
+#[test]
+fn functions_of_tests_of_a_package_are_entries() {
+    let scratch = Scratch::new("rust-package");
+    fs::create_dir_all(scratch.0.join("src")).unwrap();
+    scratch.file("Cargo.toml", "[package]\nname = \"locks\"\nedition = \"2021\"\n[workspace]\n");
+    let lock =
+        fs::read_to_string(PathBuf::from(throng_dev::ROOT).join("examples/rust/spin_lock.rs")).unwrap();
+    let tests = "\n#[cfg(test)]\nmod tests {\n    fn inside() {\n        super::worker();\n    }\n}\n";
+    scratch.file("src/lib.rs", &(lock + tests));
+    for _ in 0..2 {
+        let ran = check_in(&scratch.0, &["--cargo", "--entry", "tests::inside"]);
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(text.starts_with("SAFE  assertions  for any number of threads"), "{text}{said}");
+    }
+}
