@@ -59,6 +59,8 @@ fn question(options: &[String]) -> Value {
             "--race" => ("dataRace", json!(true)),
             "--assertions" => ("assertions", json!(true)),
             "--deadlock" => ("deadlock", json!(true)),
+            "--stuck" => ("stuck", list()),
+            "--starvation" => ("starvation", list()),
             other => panic!("{other} has no field here yet"),
         };
         fields.insert(field.into(), value);
