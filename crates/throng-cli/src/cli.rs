@@ -20,6 +20,7 @@ mod lsp;
 mod machine;
 mod meter;
 mod mutate;
+mod orders;
 mod reach;
 mod replay;
 mod rust;
@@ -112,6 +113,8 @@ enum Command {
     /// What does the proof depend on? Each lock, atomic section and assertion is changed, one at a
     /// time
     Mutate(Box<MutateArgs>),
+    /// C: how weak may each memory order be? One at a time, and all together
+    Orders(Box<OrdersArgs>),
     /// Write the same system in another format
     Translate(TranslateArgs),
     /// Walk through executions, at random or by hand
@@ -311,6 +314,25 @@ struct MutateArgs {
     #[arg(long, requires = "replay", help_heading = "C")]
     replay_run: bool,
     /// Write one JSON document instead of text, with the report of each check
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Options of `throng orders`.
+#[derive(Clone, Debug, Args)]
+struct OrdersArgs {
+    #[command(flatten)]
+    input: InputArgs,
+    /// C: further files of the same program
+    #[arg(value_name = "FILE")]
+    more: Vec<PathBuf>,
+    #[command(flatten)]
+    question: QuestionArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Write one JSON document instead of text
     #[arg(long, help_heading = "Output")]
     json: bool,
     #[command(flatten)]
@@ -1064,6 +1086,7 @@ impl Command {
             Command::Check(args) => args.output,
             Command::Certify(args) => args.output,
             Command::Mutate(args) => args.output,
+            Command::Orders(args) => args.output,
             Command::Reach(args) => args.output,
             Command::Cutoff(args) => args.output,
             Command::Translate(args) => args.output,
@@ -1097,6 +1120,7 @@ impl Cli {
             Command::Check(args) => check::run(args, console),
             Command::Certify(args) => certify::run(args, console),
             Command::Mutate(args) => mutate::run(args, console),
+            Command::Orders(args) => orders::run(args, console),
             Command::Reach(args) => reach::run(args, console),
             Command::Cutoff(args) => cutoff::run(args, console),
             Command::Translate(args) => translate::run(args, console),

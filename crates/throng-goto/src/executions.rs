@@ -308,7 +308,11 @@ impl Adding<'_> {
         match &effects[n] {
             Effect::Access { kind: Access::Internal, .. } => {}
             Effect::Access { address, size, writes, kind, at, inside, old, new } => {
-                if *inside && matches!(kind, Access::Atomic(_)) {
+                // An operation that reads and writes may put its result into plain memory.
+                let operates = |e: &Effect| matches!(e, Effect::Access { kind: Access::Update(..), .. });
+                let section = matches!(kind, Access::Atomic(_))
+                    || *kind == Access::Plain && !effects.iter().any(operates);
+                if *inside && section {
                     self.of.note_at(*at, SECTION);
                     return None;
                 }

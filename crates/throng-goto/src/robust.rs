@@ -487,7 +487,7 @@ impl Robust {
     /// The steps of an outcome: one that watches nothing new, and one for each choice.
     fn ways(&self, mover: &Mover<'_>, n: usize, outcome: &Outcome, out: &mut Vec<Step>) {
         let mut runs = vec![(self.follow(mover.from, &outcome.effects, None), 0)];
-        if mover.from.watch.is_none() && mover.has_company {
+        if mover.from.watch.is_none() && (mover.has_company || !outcome.started.is_empty()) {
             for k in 0..outcome.effects.len() {
                 let [stale, earlier] = self.choices(&outcome.effects, k);
                 for (wanted, what) in [(stale, Found::NotRobust), (earlier, Found::Race)] {

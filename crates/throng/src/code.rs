@@ -22,6 +22,7 @@ mod replay;
 pub(crate) mod rust;
 mod text;
 #[cfg(feature = "c")]
+mod weakest;
 mod witness;
 
 #[cfg(feature = "c")]
@@ -29,6 +30,7 @@ pub use compiling::Compiling;
 #[cfg(feature = "c")]
 pub use replay::Replay;
 #[cfg(feature = "c")]
+pub use weakest::WeakestOrder;
 pub use witness::WitnessOf;
 
 pub(crate) use certificate::{certify, write as certificate};
@@ -36,6 +38,7 @@ pub(crate) use check::{Search, check};
 #[cfg(feature = "c")]
 pub(crate) use replay::replay;
 #[cfg(feature = "c")]
+pub(crate) use weakest::weakest;
 pub(crate) use witness::{follow, write as witness};
 
 use std::path::Path;
@@ -190,6 +193,13 @@ impl Posed {
     /// Returns the same program with another question.
     fn asking(&self, question: &throng_goto::Question) -> Result<Posed, Error> {
         Ok(Posed::new(self.loaded.asking(question)?, self.problem.bound, self.files))
+    }
+
+    /// Returns the same question about a changed program.
+    fn with_program(&self, program: Arc<Program>) -> Posed {
+        let mut loaded = self.loaded.clone();
+        loaded.query.program = program;
+        Posed::new(loaded, self.problem.bound, self.files)
     }
 
     /// Returns what the reader takes for granted or leaves open.

@@ -182,7 +182,7 @@ pub mod model {
 }
 
 #[cfg(feature = "c")]
-pub use code::{Compiling, Replay, WitnessOf};
+pub use code::{Compiling, Replay, WeakestOrder, WitnessOf};
 pub use error::Error;
 pub use input::Input;
 pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};

@@ -26,7 +26,7 @@ const REFUSED: &[(&[&str], &[&str])] = &[
     (&["--assertions"], &[PROGRAM, SYSTEM]),
     (&["--no-spurious"], &[PROGRAM, SYSTEM]),
     (&["--whole-statements"], &[PROGRAM, SYSTEM]),
-    (&["--memory-model", "sc"], &[PROGRAM, SYSTEM]),
+    (&["--memory-model", "sc"], &[SYSTEM]),
     (&["--ilp32"], &[PROGRAM, SYSTEM]),
     (&["--library", "no-such-file.toml"], &[PROGRAM, SYSTEM]),
     (&["--lp64"], &[PROGRAM, SYSTEM]),

@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use serde_json::Value;
 use throng_dev::harness::{Scratch, has_compiler, throng};
 
 fn out(ran: &Output) -> String {
@@ -68,6 +69,51 @@ fn an_execution_says_where_old_values_come_from() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("from the start, although line"), "{}", out(&ran));
     assert!(text.contains("memory: the memory model of C11: the execution is consistent"), "{text}");
+}
+
+#[test]
+fn the_weakest_orders_are_found() {
+    if !has_compiler() {
+        return;
+    }
+    let orders = |name: &str, more: &[&str]| {
+        let mut call = throng();
+        call.current_dir(throng_dev::ROOT).args(["orders", "--json"]);
+        call.arg(format!("examples/c/orders/{name}.c")).args(more);
+        let ran = call.output().unwrap();
+        let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let of = |key: &str| -> Vec<String> {
+            let all = document["operations"].as_array().unwrap();
+            all.iter().map(|o| o[key].as_str().unwrap().to_string()).collect()
+        };
+        (ran.status.code(), of("kind"), of("alone"), of("together"))
+    };
+    let (status, kinds, alone, together) = orders("dekker", &[]);
+    assert_eq!((status, &*kinds.join(" ")), (Some(0), "store fence load"));
+    assert_eq!((&*alone.join(" "), alone), ("relaxed seq_cst relaxed", together));
+    // What is stronger than need be is found to be.
+    let (_, _, alone, together) = orders("spinlock", &["--entry", "worker", "-DORDER=memory_order_seq_cst"]);
+    assert_eq!((&*alone.join(" "), alone), ("acquire release", together));
+    assert_eq!(orders("join", &["-DJOIN=0"]).0, Some(1));
+}
+
+#[test]
+fn certificates_are_of_sequential_consistency() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-orders-certificate");
+    let file = scratch.0.join("proof.cert");
+    let path = file.to_str().unwrap();
+    assert_eq!(ask("message", false, &["--certificate", path]).status.code(), Some(0));
+    let mut certify = throng();
+    certify.current_dir(throng_dev::ROOT).args(["certify", "examples/c/orders/message.c", path]);
+    let said = certify.output().unwrap();
+    assert!(out(&said).starts_with("VALID") && out(&said).contains("under sequential consistency"));
+    std::fs::remove_file(&file).unwrap();
+    let race = ask("message", false, &["--race", "--certificate", path]);
+    assert!(race.status.code() == Some(0) && !file.exists(), "{}{}", out(&race), err(&race));
+    assert!(err(&race).contains("no certificate"), "{}", err(&race));
 }
 
 #[test]

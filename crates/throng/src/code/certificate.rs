@@ -8,6 +8,7 @@ use super::{Answered, Posed, abstraction, deadlock, locksets, races};
 use crate::outcome::Outcome;
 use throng_check::certify::{Certified, CertifiedAnswer, Fault};
 use throng_goto::Question;
+use throng_goto::program::Violation;
 use throng_goto_check::abstraction::certificate as by_abstraction;
 use throng_goto_check::{documents, states};
 use throng_model::assumption::Assumption;
@@ -35,6 +36,11 @@ pub(crate) fn write(answered: &Answered, outcome: &Outcome) -> Result<String, St
     }
     if !outcome.is_safe() {
         return Err("not everything was proved".into());
+    }
+    let races =
+        |p: &Part| p.posed.loaded.query.is_weak() && p.posed.program().asked.contains(&Violation::Race);
+    if answered.parts.iter().any(races) {
+        return Err("no certificate is written of the absence of races under the memory model of C11".into());
     }
     let proofs: Vec<String> = answered.parts.iter().map(document).collect::<Result<_, _>>()?;
     let [one] = &proofs[..] else { return several(&proofs).map_err(|why| why.to_string()) };

@@ -210,6 +210,8 @@ fn assumptions(posed: &Posed, remarks: &Remarks, outcome: &Outcome) -> Vec<Assum
     let mut found = query.assumptions(remarks);
     // Of programs that were proved to have none, whatever the number of their threads.
     let race_free = query.question.race
+        // C does not say that `volatile` is atomic.
+        && !query.question.volatile_atomic
         && outcome.is_safe()
         && posed.problem.bound == Bound::Any
         && !query.program.weak_orders;

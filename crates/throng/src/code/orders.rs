@@ -34,7 +34,7 @@ pub(super) fn first_share(posed: &Posed, limits: &Limits) -> Limits {
     if posed.loaded.query.is_weak() { share(limits, 2) } else { limits.clone() }
 }
 
-fn share(limits: &Limits, parts: u32) -> Limits {
+pub(super) fn share(limits: &Limits, parts: u32) -> Limits {
     match limits.time_left() {
         Some(left) => limits.part().timeout(left / parts),
         None => limits.part(),
@@ -152,7 +152,7 @@ fn search(job: &Job<'_>, part: &mut Part, why: &str, limits: &Limits) -> Result<
     let mut left = bounds.len() as u32;
     for bound in bounds {
         let original = Problem { bound, ..part.posed.problem.clone() };
-        let problem = model.clone().problem(&original, violated(&model, part));
+        let problem = model.clone().problem(&original, violated(&model, &part.posed));
         let then: Box<dyn Algorithm> = match closed {
             true => Engine::Explicit.build(&job.settings),
             false => Box::new(GaveUp(Unknown::Inconclusive("no failing execution was met".into()))),
@@ -185,9 +185,24 @@ fn doubtful(doubts: &[String]) -> String {
     format!("one fails, but perhaps none of the program: {}", doubts.join("; "))
 }
 
+/// Returns whether what is safe under sequential consistency is shown to be safe under C11.
+pub(super) fn holds(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<bool, Error> {
+    if robustness(job, posed, &share(limits, 2))?.is_none() {
+        return Ok(true);
+    }
+    let program = posed.program();
+    if !matches!(program.start, Start::One(_)) || program.creates_without_bound() {
+        return Ok(false);
+    }
+    let model = Arc::new(Executions::new(posed.model.clone(), EVENTS));
+    let problem = model.clone().problem(&posed.problem, violated(&model, posed));
+    let engine = Engine::Explicit.build(&job.settings);
+    Ok(searching(job, posed, problem).check_by(&*engine, limits)?.is_safe())
+}
+
 /// All that an execution may come to.
-fn violated(model: &Executions, part: &Part) -> Target {
-    let asked = part.posed.program().asked.len();
+fn violated(model: &Executions, posed: &Posed) -> Target {
+    let asked = posed.program().asked.len();
     let bad = (0..=asked).map(|n| model.failed(n)).chain([Executions::RACE]);
     Target::covering("executions".to_string(), bad.map(|s| Config::new(s, Bag::new())).collect())
 }

@@ -3,12 +3,20 @@
 use std::sync::Arc;
 
 use super::Job;
+#[cfg(feature = "code")]
+use crate::code::{self, WeakestOrder};
 use crate::error::Error;
 use crate::input::{Content, Input};
+#[cfg(feature = "code")]
+use crate::outcome::Outcome;
+#[cfg(feature = "code")]
+use throng_engine::Engine;
 use throng_lang::bp::mutants::mutants;
 use throng_lang::load::{Format, read};
 use throng_lang::mutant::{Mutant, apply};
 use throng_lang::source::Source;
+#[cfg(feature = "code")]
+use throng_model::limits::Limits;
 
 impl<'a> Job<'a> {
     /// Lists every way to change one thing of a program: an assertion is negated, a lock disabled,
@@ -44,6 +52,21 @@ impl<'a> Job<'a> {
             prepared: Default::default(),
             ..*self
         })
+    }
+
+    /// Answers the question, and if it is SAFE, says for each atomic operation of a program in a
+    /// source language the weakest memory order with which it stays so.
+    #[cfg(feature = "code")]
+    pub fn weakest_orders(&self, limits: &Limits) -> Result<(Outcome, Vec<WeakestOrder>), Error> {
+        let why = "memory orders are weakened in programs in a source language";
+        let prepared = self.prepare()?;
+        let posed = prepared.posed.as_ref().ok_or_else(|| Error::Unsuitable(why.into()))?;
+        let outcome = self.check(Engine::Auto, &limits.part())?;
+        let found = match outcome.is_safe() {
+            true => code::weakest(self, posed, limits)?,
+            false => Vec::new(),
+        };
+        Ok((outcome, found))
     }
 
     fn program(&self) -> Result<&Input, Error> {
