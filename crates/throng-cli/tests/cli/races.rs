@@ -56,7 +56,7 @@ fn statuses(json: &str) -> Vec<(String, String)> {
 #[test]
 fn each_object_has_an_answer() {
     let dir = Scratch::new("races-objects");
-    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", format!("{HEAD}{BROKEN}"));
     let ran = race(&file, &["--json"]);
     assert_eq!(ran.status, Some(10), "{}", ran.out);
     let found = statuses(&ran.out);
@@ -72,7 +72,7 @@ fn each_object_has_an_answer() {
 #[test]
 fn a_question_may_be_about_a_variable_or_a_line() {
     let dir = Scratch::new("races-narrow");
-    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", format!("{HEAD}{BROKEN}"));
     // The head has four lines.
     for (about, status) in [("counted", 0), ("raced", 10), ("a.i:7", 10), ("a.i:6", 0)] {
         let ran = race(&file, &[about, "--quiet"]);
@@ -92,7 +92,7 @@ fn a_question_may_be_about_a_variable_or_a_line() {
 #[test]
 fn a_baseline_accepts_what_is_known_and_nothing_else() {
     let dir = Scratch::new("races-baseline");
-    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", format!("{HEAD}{BROKEN}"));
     let known = dir.argument("known.json");
     assert_eq!(race(&file, &["--write-baseline", &known, "--quiet"]).status, Some(10));
     let with = |text: &str, more: &[&str]| {
@@ -118,7 +118,7 @@ fn a_baseline_accepts_what_is_known_and_nothing_else() {
 #[test]
 fn what_is_possible_fails_only_where_that_is_asked_for() {
     let dir = Scratch::new("races-possible");
-    let file = dir.file_argument("a.i", &format!("{HEAD}{POSSIBLE}"));
+    let file = dir.file_argument("a.i", format!("{HEAD}{POSSIBLE}"));
     let ran = race(&file, &["--quiet"]);
     assert!(ran.status == Some(1) && ran.out.starts_with("UNKNOWN  race  1 possible race"), "{}", ran.out);
     assert_eq!(race(&file, &["--quiet", "--fail-on", "possible"]).status, Some(10));
@@ -137,21 +137,21 @@ int main(void) { pthread_create(&t, 0, work, 0); stop = 1; return 0; }
 #[test]
 fn volatile_is_atomic_where_that_is_said() {
     let dir = Scratch::new("races-volatile");
-    let file = dir.file_argument("a.i", &format!("{HEAD}{VOLATILE}"));
+    let file = dir.file_argument("a.i", format!("{HEAD}{VOLATILE}"));
     assert_eq!(race(&file, &["--quiet"]).status, Some(10));
     let ran = race(&file, &["--volatile-atomic"]);
     assert!(ran.status == Some(0) && ran.out.contains("`volatile` are atomic"), "{}", ran.out);
     assert!(!ran.out.contains("C guarantees"), "{}", ran.out);
     let plain =
         VOLATILE.replace("stop = 1;", "stop = 1; data = 1;").replace("{ } return", "{ } data = 2; return");
-    let file = dir.file_argument("b.i", &format!("{HEAD}{plain}"));
+    let file = dir.file_argument("b.i", format!("{HEAD}{plain}"));
     assert_eq!(race(&file, &["--volatile-atomic", "--quiet"]).status, Some(10), "`data` still races");
 }
 
 #[test]
 fn options_about_races_are_refused_where_no_race_is_asked_about() {
     let dir = Scratch::new("races-refused");
-    let file = dir.file_argument("a.i", &format!("{HEAD}{BROKEN}"));
+    let file = dir.file_argument("a.i", format!("{HEAD}{BROKEN}"));
     for option in [&["--fail-on", "possible"][..], &["--write-baseline", "x.json"]] {
         let ran = run(&[&["check", &file], option].concat());
         assert_eq!(ran.0, Some(2), "{option:?}");

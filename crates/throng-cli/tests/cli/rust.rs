@@ -79,7 +79,7 @@ fn main() {
 fn threads_are_started_and_joined_as_they_are_in_rust() {
     let scratch = Scratch::new("rust-threads");
     for (expected, word) in [("2", "SAFE"), ("3", "UNSAFE")] {
-        let path = scratch.file("threads.rs", &THREADS.replace("EXPECTED", expected));
+        let path = scratch.file("threads.rs", THREADS.replace("EXPECTED", expected));
         let (text, _) = check(&[path.to_str().unwrap(), "--memory-model", "sc"]);
         assert!(text.starts_with(&format!("{word}  assertions")), "{expected}: {text}");
     }
