@@ -93,6 +93,9 @@ impl Written {
 /// last operation.
 type Thread = (usize, u8, bool);
 
+/// Worlds, and for each the steps from there: the thread that moves, and the world it leads to.
+type Worlds = (Vec<World>, Vec<Vec<(usize, usize)>>);
+
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct World {
     shared: [bool; 2],
@@ -148,7 +151,7 @@ impl Written {
     }
 
     /// Returns every world, with the number of the thread and of the world that each step leads to.
-    fn worlds(&self) -> (Vec<World>, Vec<Vec<(usize, usize)>>) {
+    fn worlds(&self) -> Worlds {
         let first = World { shared: [false; 2], threads: vec![(0, 0, false); self.threads] };
         let mut numbers = BTreeMap::from([(first.clone(), 0)]);
         let (mut all, mut edges) = (vec![first], Vec::new());
@@ -170,7 +173,7 @@ impl Written {
     }
 
     /// Returns whether thread 0 can be at an operation and never leave it, whatever happens.
-    fn is_stuck(&self, op: usize, worlds: &(Vec<World>, Vec<Vec<(usize, usize)>>)) -> bool {
+    fn is_stuck(&self, op: usize, worlds: &Worlds) -> bool {
         let (all, edges) = worlds;
         let mut leaves: Vec<bool> = all.iter().map(|w| !self.is_at(w, 0, op)).collect();
         loop {
@@ -185,7 +188,7 @@ impl Written {
 
     /// Returns whether under a fair scheduler thread 0 can stay at an operation for ever: a set of
     /// worlds that reach each other while it does, in which every thread moves that can.
-    fn starves(&self, op: usize, worlds: &(Vec<World>, Vec<Vec<(usize, usize)>>)) -> bool {
+    fn starves(&self, op: usize, worlds: &Worlds) -> bool {
         let (all, edges) = worlds;
         let there = (0..all.len()).filter(|&n| self.is_at(&all[n], 0, op)).collect();
         self.has_fair_part(edges, there)
