@@ -191,7 +191,7 @@ fn the_cookbook_says_what_its_programs_say() {
         assert!(first(mistake).is_none_or(|(_, said)| said == "UNSAFE"), "{row}");
         count += 1;
     }
-    assert_eq!(count, 20);
+    assert!(count >= 20, "{count} patterns");
 }
 
 /// Every Markdown file of the repository, without what is built, downloaded or measured.
