@@ -148,6 +148,7 @@ fn what_has_no_meaning_beside_memory_orders_is_refused() {
         ("atomic { x := 1 @release; }", "E231"),
         ("x := 1 @release; wait;", "E231"),
         ("x := 1 constrain 'x @release;", "E231"),
+        ("fence(release); start_thread goto l; x := 1 @relaxed; l: skip;", "E231"),
     ] {
         let said = said(body);
         assert!(said.contains(code), "{body}: {said}");

@@ -92,6 +92,7 @@ pub fn orders(tree: &ast::Program) -> Result<Orders, Vec<Diagnostic>> {
         finder.locals = locals(function);
         finder.block(&function.body, Around::default(), Finder::judge);
     }
+    finder.refuse_fences_beside_start_thread();
     if let Err(Mixed(location)) = slices(&finder.orders.all()) {
         let name = finder.orders.locations[location as usize].clone();
         let message = format!("`{name}` is accessed both as a plain and as an atomic variable");
@@ -181,6 +182,17 @@ impl<'t> Finder<'t> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// A fence is about the accesses of its own thread, but a thread that is started copies all bits
+    /// of the monitor from its parent, also those about the parent's fences.
+    fn refuse_fences_beside_start_thread(&mut self) {
+        let fence = self.orders.instructions.iter().find(|(_, i)| !i.access.is_access());
+        let mark = fence.and_then(|(start, _)| self.tree.orders.get(start));
+        if let Some(mark) = mark.filter(|_| self.tree.starts_threads()) {
+            let message = "a fence in a program that starts threads is not supported".to_string();
+            self.error("E231", mark.span, message);
         }
     }
 
