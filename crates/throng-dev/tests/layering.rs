@@ -15,6 +15,8 @@ const CRATES: &[(&str, &[&str])] = &[
     // Neither C nor an engine.
     ("throng-goto", &["throng-model", "throng-lang"]),
     ("throng-goto-check", &["throng-model", "throng-lang", "throng-check", "throng-goto"]),
+    // It solves; what it finds out is checked.
+    ("throng-static", &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"]),
     ("throng-c", &["throng-model", "throng-lang", "throng-goto"]),
     // Runs compilers; what their output means is another's business.
     ("throng-rust", &["throng-lang"]),
@@ -31,6 +33,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "throng-check",
             "throng-goto",
             "throng-goto-check",
+            "throng-static",
             "throng-c",
             "throng-engine",
             "throng-abstract",
@@ -45,7 +48,7 @@ const CRATES: &[(&str, &[&str])] = &[
 const TRUSTED: &[&str] = &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"];
 
 /// Crates that search.
-const ENGINES: &[&str] = &["throng-engine", "throng-abstract", "throng"];
+const ENGINES: &[&str] = &["throng-engine", "throng-abstract", "throng-static", "throng"];
 
 /// Crates that may print: the program, and the programs of development.
 const PRINTS: &[&str] = &["throng-cli", "throng-dev"];
@@ -61,6 +64,7 @@ const PURE: &[&str] = &[
     "throng-abstract/src",
     "throng-goto/src",
     "throng-goto-check/src",
+    "throng-static/src",
     "throng-c/src/lower.rs",
     "throng-c/src/lower",
     "throng-c/src/mutants.rs",

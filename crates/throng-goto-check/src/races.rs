@@ -8,8 +8,27 @@
 //!                                               two accesses may race
 //! ```
 //!
-//! Facts are a post-fixpoint: [`points`] says where addresses may be. The checkers here go through
-//! the program once and solve nothing; findings are computed from checked facts only.
+//! Facts are a post-fixpoint. [`check`] goes through the program once and solves nothing; findings
+//! are computed from checked facts only. Trusted are the inclusion constraints ([`inclusion`]), what
+//! an instruction does to what is known ([`transfer`]), and when two accesses cannot be a race
+//! ([`pairs`]), which the search shares with the checker as far as it needs them.
+//!
+//! A program is taken to access memory only where an object is, and to wait for threads only that
+//! it has created: what follows a violation of that is not known.
 
+mod accesses;
+pub mod facts;
 pub mod findings;
+pub mod inclusion;
+mod locks;
+mod naming;
+pub mod pairs;
+pub mod patterns;
 pub mod points;
+pub mod threads;
+pub mod transfer;
+mod verify;
+
+pub use self::facts::Facts;
+pub use self::findings::Findings;
+pub use self::verify::{check, escaping};

@@ -13,6 +13,7 @@ mod flow;
 mod inline;
 mod names;
 mod print;
+mod threads;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,6 +31,7 @@ pub use about::About;
 pub use flow::Holders;
 pub(crate) use flow::local_key;
 pub use inline::Budget;
+pub use threads::Split;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
 /// `truth`. The bits of a floating-point number are an unsigned value with the flag `float`.
@@ -758,7 +760,7 @@ impl Template {
     }
 
     /// Returns whether a thread can come to an instruction more than once.
-    fn repeats(&self, at: usize) -> bool {
+    pub fn repeats(&self, at: usize) -> bool {
         let (mut work, mut seen) = (next(&self.code, at), vec![false; self.code.len()]);
         while let Some(pc) = work.pop() {
             if pc == at {

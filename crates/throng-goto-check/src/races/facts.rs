@@ -1,0 +1,198 @@
+//! What is known about a program: where addresses may be, what escapes, and what holds where
+//! threads are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use throng_goto::program::Reg;
+
+use super::points::{Points, Site};
+
+/// What a static analysis found out about a program in which each instruction starts threads in a
+/// template of its own ([`throng_goto::Program::split_by_thread`]).
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Facts {
+    /// Where addresses may be.
+    pub points: Points,
+    /// The objects whose addresses another thread may come to know than the one that has them.
+    pub escaped: BTreeSet<Site>,
+    /// By template, what holds at some instructions: where several ways meet, and where code begins.
+    /// One of the states describes a thread that comes there; none, if no thread does.
+    pub at: Vec<BTreeMap<u32, Vec<State>>>,
+    /// By template, what holds where it returns or a thread ends in it; `None` if it does not.
+    pub exits: Vec<Option<State>>,
+}
+
+/// What is known about a thread that comes to an instruction.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// Threads that were started by it, or by those, and may not have ended, by the templates that
+    /// they start in; whether there may be more than one.
+    pub alive: BTreeMap<u32, bool>,
+    /// Locks that it holds.
+    pub locks: BTreeSet<Lock>,
+    /// Registers that are equal to a sum.
+    pub equal: BTreeMap<Reg, Sum>,
+    /// What else is known of registers.
+    pub known: BTreeMap<Reg, Known>,
+    /// Registers that point to an object of its own.
+    pub owned: BTreeMap<Reg, Owned>,
+    /// Number of atomic sections that it is inside of, at least.
+    pub sections: u32,
+}
+
+/// A lock that is held.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Lock {
+    /// Its address.
+    pub address: Sum,
+    /// Whether no other thread holds it in any way: not a lock for readers.
+    pub alone: bool,
+}
+
+/// A sum: the start of an object, a number, and registers with factors, sorted.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct Sum {
+    /// The object, if there is one in it.
+    pub base: Option<Site>,
+    /// The number.
+    pub offset: i64,
+    /// Registers and their factors, which are not 0.
+    pub terms: Vec<(Reg, i64)>,
+}
+
+/// What is known of the value of a register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Known {
+    /// It is this.
+    Is(i64),
+    /// It is not this.
+    IsNot(i64),
+}
+
+impl Known {
+    /// Returns whether whatever the other says is said by this, too.
+    fn covers(self, other: Known) -> bool {
+        match (self, other) {
+            (Known::IsNot(a), Known::Is(b)) => a != b,
+            (a, b) => a == b,
+        }
+    }
+
+    fn join(self, other: Known) -> Option<Known> {
+        if self.covers(other) { Some(self) } else { other.covers(self).then_some(other) }
+    }
+}
+
+/// How an object belongs to a thread.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Owned {
+    /// It was handed over to the thread when that was started, by one that owned it.
+    Handed,
+    /// No other thread knows the address.
+    Private,
+}
+
+impl State {
+    /// Returns what is known if either is.
+    #[must_use]
+    pub fn join(&self, other: &State) -> State {
+        let mut alive = self.alive.clone();
+        other.alive.iter().for_each(|(t, many)| *alive.entry(*t).or_default() |= many);
+        let known = |(r, known): (&Reg, &Known)| Some((*r, known.join(*other.known.get(r)?)?));
+        let owned = |(r, owned): (&Reg, &Owned)| Some((*r, (*owned).min(*other.owned.get(r)?)));
+        State {
+            alive,
+            locks: self.locks.intersection(&other.locks).cloned().collect(),
+            equal: self.equal.iter().filter(|(r, e)| other.equal.get(r) == Some(e)).map(owned_pair).collect(),
+            known: self.known.iter().filter_map(known).collect(),
+            owned: self.owned.iter().filter_map(owned).collect(),
+            sections: self.sections.min(other.sections),
+        }
+    }
+
+    /// Returns whether whatever the other describes is described by this, too.
+    pub fn covers(&self, other: &State) -> bool {
+        let alive = |(t, many): (&u32, &bool)| self.alive.get(t).is_some_and(|known| *known || !many);
+        other.alive.iter().all(alive)
+            && self.locks.is_subset(&other.locks)
+            && self.equal.iter().all(|(r, e)| other.equal.get(r) == Some(e))
+            && self.known.iter().all(|(r, k)| other.known.get(r).is_some_and(|o| k.covers(*o)))
+            && self.owned.iter().all(|(r, k)| other.owned.get(r).is_some_and(|o| k <= o))
+            && self.sections <= other.sections
+    }
+}
+
+fn owned_pair((r, e): (&Reg, &Sum)) -> (Reg, Sum) {
+    (*r, e.clone())
+}
+
+impl Sum {
+    /// A number.
+    pub fn number(offset: i64) -> Sum {
+        Sum { offset, ..Sum::default() }
+    }
+
+    /// The value of a register.
+    pub fn register(r: Reg) -> Sum {
+        Sum { terms: vec![(r, 1)], ..Sum::default() }
+    }
+
+    /// An address in an object.
+    pub fn address(site: Site, offset: i64) -> Sum {
+        Sum { base: Some(site), offset, terms: Vec::new() }
+    }
+
+    /// Returns the sum with a multiple of another; `None` if an object is in it other than once.
+    pub fn plus(&self, other: &Sum, factor: i64) -> Option<Sum> {
+        let base = match (self.base, other.base) {
+            (base, None) => base,
+            (None, Some(base)) if factor == 1 => Some(base),
+            (Some(a), Some(b)) if a == b && factor == -1 => None,
+            _ => return None,
+        };
+        let mut terms: BTreeMap<Reg, i64> = self.terms.iter().copied().collect();
+        for (r, n) in &other.terms {
+            let term = terms.entry(*r).or_default();
+            *term = term.checked_add(n.checked_mul(factor)?)?;
+        }
+        terms.retain(|_, n| *n != 0);
+        let offset = self.offset.checked_add(other.offset.checked_mul(factor)?)?;
+        Some(Sum { base, offset, terms: terms.into_iter().collect() })
+    }
+
+    /// Returns a multiple, which is not of an address.
+    pub fn times(&self, factor: i64) -> Option<Sum> {
+        if self.base.is_some() && factor != 1 {
+            return None;
+        }
+        match factor {
+            1 => Some(self.clone()),
+            _ => Sum::default().plus(self, factor),
+        }
+    }
+
+    /// Returns the factor of a register.
+    pub fn factor(&self, r: Reg) -> i64 {
+        self.terms.iter().find(|t| t.0 == r).map_or(0, |t| t.1)
+    }
+
+    /// Returns the sum with another one in place of a register.
+    pub fn replaced(&self, r: Reg, by: &Sum) -> Option<Sum> {
+        let factor = self.factor(r);
+        let rest = Sum { terms: self.terms.iter().copied().filter(|t| t.0 != r).collect(), ..self.clone() };
+        if factor == 0 {
+            return Some(rest);
+        }
+        match by.base {
+            Some(_) if factor != 1 => None,
+            _ => rest.plus(by, factor),
+        }
+    }
+
+    /// Returns the number that the sum is greater by than another, if that is always the same.
+    pub fn apart(&self, other: &Sum) -> Option<i64> {
+        let rest = self.plus(other, -1)?;
+        (rest.base.is_none() && rest.terms.is_empty()).then_some(rest.offset)
+    }
+}

@@ -1,0 +1,174 @@
+//! When two accesses to one object cannot be a race.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use throng_goto::program::Instr;
+
+use super::accesses::Touched;
+use super::facts::{Facts, Lock, Owned, State};
+use super::locks::Words;
+use super::points::{Offsets, Place, Site};
+use super::transfer::Flow;
+
+/// Why two accesses are not a race.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Apart {
+    /// Neither writes, or they never touch the same bytes.
+    Harmless,
+    /// Both are atomic.
+    Atomic,
+    /// A lock is held at both: what it is called for the first.
+    Lock(Lock, usize),
+    /// They never happen at the same time.
+    Order,
+    /// The object belongs to one thread at a time.
+    Owned,
+}
+
+/// What is asked about pairs.
+pub struct Pairs<'a> {
+    pub(super) flow: &'a Flow<'a>,
+    pub(super) facts: &'a Facts,
+    pub(super) words: Words,
+    /// What is known where threads are started.
+    pub(super) started: BTreeMap<Place, State>,
+}
+
+impl Pairs<'_> {
+    /// Returns why two accesses to an object are not a race; `None` if they may be.
+    pub fn apart(&self, site: Site, a: &Touched, b: &Touched) -> Option<Apart> {
+        if !(a.writes || b.writes) || !a.at.overlaps(a.size, b.at, b.size) {
+            return Some(Apart::Harmless);
+        }
+        if a.atomic && b.atomic {
+            return Some(Apart::Atomic);
+        }
+        if self.is_owned(site, a, b) {
+            return Some(Apart::Owned);
+        }
+        if let Some(lock) = self.common(a, b) {
+            return Some(Apart::Lock(lock, a.template));
+        }
+        (!self.together(site, a, b)).then_some(Apart::Order)
+    }
+
+    /// Returns whether each object of this name is known to one thread only.
+    pub fn stays(&self, site: Site) -> bool {
+        let own = matches!(site, Site::Heap(_) | Site::Local(..) | Site::Private(_));
+        own && !self.facts.escaped.contains(&site)
+    }
+
+    fn is_owned(&self, site: Site, a: &Touched, b: &Touched) -> bool {
+        if self.stays(site) {
+            return true;
+        }
+        let private = |t: &Touched| t.owned == Some(Owned::Private);
+        private(a) || private(b) || a.owned.is_some() && b.owned.is_some()
+    }
+
+    /// Returns a lock of the first access that the second one holds as well.
+    fn common(&self, a: &Touched, b: &Touched) -> Option<Lock> {
+        let right = |l: &&Lock| self.words.is_lock(self.flow, a.template, &l.address);
+        a.locks.iter().filter(right).find(|l| b.locks.iter().any(|m| self.is_same(a, l, b, m))).cloned()
+    }
+
+    /// Returns whether two locks are one, if the accesses are to the same bytes.
+    fn is_same(&self, a: &Touched, l: &Lock, b: &Touched, m: &Lock) -> bool {
+        if !l.alone && !m.alone {
+            return false;
+        }
+        let (x, y) = (&l.address, &m.address);
+        let fixed = |base: Option<Site>| base.is_some_and(|site| self.flow.is_one(site));
+        if x.terms.is_empty() && y.terms.is_empty() && fixed(x.base) {
+            return x == y;
+        }
+        let (Some(p), Some(q)) = (&a.address, &b.address) else { return false };
+        // The lock is in the same object, or the same part of it, at a fixed distance.
+        if let (Some(k), Some(n)) = (x.apart(p), y.apart(q)) {
+            return self.is_aligned(a, b) && a.at.start + k == b.at.start + n;
+        }
+        // `m[i]` and `a[i]`
+        let (Some(i), Some(j)) = (index(x), index(y)) else { return false };
+        let (Some(f), Some(g)) = (index(p), index(q)) else { return false };
+        let right = i.0 == f.0 && j.0 == g.0 && i.1 == j.1 && f.1 == g.1;
+        let bases = x.base == y.base && p.base == q.base && fixed(x.base) && fixed(p.base);
+        let inside = |start: i64, size: i64| start >= 0 && start + size <= f.1;
+        // The distance between the parts of the elements that are accessed.
+        let (s, t) = (p.offset.rem_euclid(f.1), q.offset.rem_euclid(f.1));
+        let whole = p.offset - s == q.offset - t;
+        right && bases && whole && x.offset == y.offset && inside(s, a.size) && inside(t, b.size)
+    }
+
+    /// Returns whether accesses to the same bytes are to the same element, or to an object that is
+    /// not divided.
+    fn is_aligned(&self, a: &Touched, b: &Touched) -> bool {
+        let stride = a.at.stride;
+        let inside = |at: Offsets, size: i64| at.start + size <= stride;
+        stride == b.at.stride && (stride == 0 || inside(a.at, a.size) && inside(b.at, b.size))
+    }
+
+    /// Returns whether two accesses may happen at the same time, by different threads.
+    fn together(&self, site: Site, a: &Touched, b: &Touched) -> bool {
+        let threads = &self.flow.threads;
+        let (x, y) = (&threads.of[a.template], &threads.of[b.template]);
+        x.iter().any(|&x| y.iter().any(|&y| self.may_meet(site, (x, a), (y, b))))
+    }
+
+    fn may_meet(&self, _: Site, (x, a): (usize, &Touched), (y, b): (usize, &Touched)) -> bool {
+        let threads = &self.flow.threads;
+        let program = self.flow.program;
+        let (Some(above_x), Some(above_y)) = (threads.line(program, x), threads.line(program, y)) else {
+            return true;
+        };
+        if x == y {
+            return self.is_several(&above_x);
+        }
+        let Some(&common) = above_x.iter().find(|t| above_y.contains(t)) else { return true };
+        if !threads.once[common] {
+            return true;
+        }
+        let alive = |at: &BTreeMap<u32, bool>, t: usize| at.contains_key(&(t as u32));
+        if common == x {
+            return alive(&a.alive, y);
+        }
+        if common == y {
+            return alive(&b.alive, x);
+        }
+        let branch = |line: &[usize]| line.iter().copied().take_while(|t| *t != common).last();
+        let (Some(bx), Some(by)) = (branch(&above_x), branch(&above_y)) else { return true };
+        let at_start = |child: usize, other: usize| {
+            let place = threads.parent[child].map(|p| p.1);
+            place.and_then(|p| self.started.get(&p)).is_none_or(|s| alive(&s.alive, other))
+        };
+        at_start(by, x) || at_start(bx, y)
+    }
+
+    /// Returns whether two threads may be alive that start at the begin of a line.
+    fn is_several(&self, line: &[usize]) -> bool {
+        let threads = &self.flow.threads;
+        if threads.once[line[0]] {
+            return false;
+        }
+        let Some((parent, place)) = threads.parent[line[0]] else { return true };
+        let again = self.started.get(&place).is_none_or(|s| s.alive.contains_key(&(line[0] as u32)));
+        !threads.once[parent] || again
+    }
+}
+
+/// Returns the register and the factor of a sum that is an object, a number, and one register.
+fn index(sum: &super::facts::Sum) -> Option<(u32, i64)> {
+    match sum.terms[..] {
+        [(r, n)] if sum.base.is_some() && n > 0 => Some((r, n)),
+        _ => None,
+    }
+}
+
+/// Returns the instructions that start threads.
+pub fn starting(flow: &Flow<'_>) -> BTreeSet<Place> {
+    let mut found = BTreeSet::new();
+    for (t, template) in flow.program.templates.iter().enumerate() {
+        let spawns = template.code.iter().enumerate().filter(|(_, i)| matches!(i, Instr::Spawn(..)));
+        found.extend(spawns.map(|(pc, _)| (t as u32, pc as u32)));
+    }
+    found
+}

@@ -1,0 +1,26 @@
+//! Static analysis of goto programs for any number of threads: where pointers may point, which
+//! threads may run at the same time, which locks are held, what belongs to one thread.
+//!
+//! [`analyse`] solves; what it returns is checked by [`throng_goto_check::races::check`].
+
+mod points;
+mod states;
+
+use throng_goto::program::Program;
+use throng_goto_check::races::Facts;
+use throng_goto_check::races::inclusion::{Index, Values};
+use throng_goto_check::races::transfer::Flow;
+
+/// Finds out facts about a program, whose calls may be calls.
+pub fn analyse(program: &Program) -> Facts {
+    let split = program.split_by_thread();
+    let index = Index::of(&split.program);
+    let points = points::solve(&split.program, &index);
+    let mut facts = Facts { points: Default::default(), ..Facts::default() };
+    let values = Values { program: &split.program, index: &index, points: &points };
+    facts.escaped = points::escaped(&values);
+    let flow = Flow::new(values);
+    states::solve(&flow, &mut facts);
+    facts.points = points;
+    facts
+}
