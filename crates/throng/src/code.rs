@@ -66,6 +66,11 @@ impl Code {
         match format {
             #[cfg(feature = "c")]
             Format::C => Code::open_c(path, &Compiling::default(), limits),
+            #[cfg(feature = "llvm")]
+            Format::Llvm => {
+                let text = Text::Llvm(throng_llvm::Text::open(path)?);
+                Ok(Code { text, files: 1, warnings: Vec::new() })
+            }
             _ => Err(unread(path, format)),
         }
     }
@@ -102,6 +107,11 @@ impl Code {
             Format::C => {
                 let options = Compiling::default().options(path, limits);
                 let text = Text::C(throng_c::Text::edited(path, text, &options)?);
+                Ok(Code { text, files: 1, warnings: Vec::new() })
+            }
+            #[cfg(feature = "llvm")]
+            Format::Llvm => {
+                let text = Text::Llvm(throng_llvm::Text::of(vec![text], None));
                 Ok(Code { text, files: 1, warnings: Vec::new() })
             }
             _ => Err(unread(path, format)),

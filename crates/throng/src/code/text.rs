@@ -14,6 +14,9 @@ pub(super) enum Text {
     /// In C.
     #[cfg(feature = "c")]
     C(throng_c::Text),
+    /// In LLVM IR.
+    #[cfg(feature = "llvm")]
+    Llvm(throng_llvm::Text),
 }
 
 impl Text {
@@ -22,6 +25,8 @@ impl Text {
         match self {
             #[cfg(feature = "c")]
             Text::C(_) => Format::C,
+            #[cfg(feature = "llvm")]
+            Text::Llvm(_) => Format::Llvm,
         }
     }
 
@@ -30,6 +35,8 @@ impl Text {
         match self {
             #[cfg(feature = "c")]
             Text::C(text) => &text.source,
+            #[cfg(feature = "llvm")]
+            Text::Llvm(text) => &text.source,
         }
     }
 
@@ -38,6 +45,8 @@ impl Text {
         match self {
             #[cfg(feature = "c")]
             Text::C(text) => Box::new(text.files().chain(text.beside())),
+            #[cfg(feature = "llvm")]
+            Text::Llvm(text) => Box::new(text.files()),
         }
     }
 
@@ -49,6 +58,16 @@ impl Text {
                 let loaded = text.asking(question)?;
                 Ok(Loaded { query: loaded.query.clone(), text: self.clone(), c: Some(loaded) })
             }
+            #[cfg(feature = "llvm")]
+            Text::Llvm(text) => {
+                let query = text.asking(question)?.query;
+                Ok(Loaded {
+                    query,
+                    text: self.clone(),
+                    #[cfg(feature = "c")]
+                    c: None,
+                })
+            }
         }
     }
 
@@ -57,6 +76,9 @@ impl Text {
         match self {
             #[cfg(feature = "c")]
             Text::C(text) => Text::C(text.mutated(mutant)),
+            // Nothing is offered that could be changed.
+            #[cfg(feature = "llvm")]
+            Text::Llvm(_) => self.clone(),
         }
     }
 }
