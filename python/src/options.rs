@@ -38,6 +38,7 @@ pub(crate) static PYTHON: Vocabulary = Vocabulary {
     memory_model: "memory_model",
     deadlock: "deadlock",
     stuck: "stuck",
+    starvation: "starvation",
     invariant: "invariant",
     from: "format",
     init_free: "init_free",
@@ -178,6 +179,7 @@ pub(crate) struct Question {
     race: Vec<String>,
     deadlock: bool,
     stuck: Vec<String>,
+    starvation: Vec<String>,
     invariant: Vec<String>,
     entries: Vec<String>,
     data_race: bool,
@@ -193,9 +195,9 @@ pub(crate) struct Question {
 
 impl Question {
     pub(crate) fn asked(self) -> PyResult<throng::Question> {
-        if self.memory_model.as_ref().is_some_and(|model| model != "sc") {
-            return Err(PyValueError::new_err("memory_model: expected 'sc' or None"));
-        }
+        let memory_model = self.memory_model.as_deref().map(str::parse).transpose();
+        let memory_model =
+            memory_model.map_err(|why: String| PyValueError::new_err(format!("memory_model: {why}")))?;
         let code = CodeQuestion {
             entries: self.entries,
             data_race: self.data_race,
@@ -206,7 +208,7 @@ impl Question {
             property: self.property,
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
-            sequential: self.memory_model.is_some(),
+            memory_model,
         };
         Ok(throng::Question {
             initial: self.initial,
@@ -220,6 +222,7 @@ impl Question {
             races: self.race,
             deadlock: self.deadlock,
             stuck: self.stuck,
+            starvation: self.starvation,
             invariants: self.invariant,
             may_lack_target: false,
             code,

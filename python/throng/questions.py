@@ -144,7 +144,7 @@ def check(
 
     The properties are those of the options of ``throng check``; without any, those that the input states itself. `data_race` to `property` are about C only,
     and so are `entries` (functions that any number of threads call, `main` is not run), `no_spurious` (a wait ends with a signal only), `whole_statements`
-    (a statement without calls is one step) and `memory_model` (``"sc"``: ask about sequential consistency only). A model in Python has properties of its own,
+    (a statement without calls is one step) and `memory_model` (``"sc"``: sequential consistency; ``"c11"``: memory orders mean what C says). A model in Python has properties of its own,
     and takes `threads` only. `timeout` is in seconds, `memory` in MiB. `certificate`: the result holds its evidence as a file that ``throng certify`` checks.
     """
     question = _question(subject, locals())

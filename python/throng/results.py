@@ -296,7 +296,7 @@ class CheckResult(_Shown):
     assumptions: tuple[str, ...]
     """What the verdicts take for granted, in words."""
     memory_model: Optional[str]
-    """The memory model that proofs are limited to, ``sc``; None: they hold for all that the language allows."""
+    """The memory model that the verdicts are about, ``sc`` or ``c11``, where the program names weaker memory orders or one was asked for."""
     remarks: tuple[str, ...]
     """What to say beside the verdicts, such as why there is no certificate."""
     seconds: float

@@ -363,6 +363,8 @@ pub fn lower(
         notes: Vec::new(),
     };
     l.program.asked = question.violations();
+    l.program.stuck.clone_from(&question.stuck);
+    l.program.starvation.clone_from(&question.starvation);
     l.program.about.clone_from(&question.about);
     l.program.user.clone_from(&prepared.user.name);
     l.program.memory_errors = question.reports_memory_errors();
@@ -397,7 +399,7 @@ pub fn lower(
     l.program = l.program.flat(&Budget::default());
     let fails = |i: &Instr| matches!(i, Instr::Fail(Violation::Assertion, _));
     l.program.asserts = l.program.templates.iter().any(|t| t.code.iter().any(fails));
-    if !l.program.asserts && (l.program.asked.len() > 1 || question.deadlock) && !question.only {
+    if !l.program.asserts && (l.program.asked.len() > 1 || question.asks_who_waits()) && !question.only {
         // Nothing can be found out about assertions that are not there.
         l.program.asked.retain(|&what| what != Violation::Assertion);
     }

@@ -208,7 +208,7 @@ impl Property {
             Asks::Invariant(text) => Property::Invariant(text.clone()),
             Asks::State(text) => Property::State(text.clone()),
             Asks::Deadlock => Property::Deadlock,
-            Asks::MemorySafety => return None,
+            Asks::Starvation(_) | Asks::MemorySafety => return None,
         })
     }
 

@@ -21,6 +21,7 @@ mod partial_order;
 mod refutation;
 pub(crate) mod run;
 mod sets;
+mod starvation;
 mod stuck;
 mod views;
 
@@ -32,6 +33,7 @@ pub use self::flaw::Flaw;
 
 use self::deadlock::check_deadlock;
 use self::forward::{Kind, check_forward};
+use self::starvation::check_starvation;
 use self::stuck::check_stuck;
 use crate::Checked;
 use throng_model::limits::{Limits, Ticker};
@@ -63,6 +65,7 @@ fn check_verdict(problem: &Problem, target: &Target, verdict: &Verdict, limits: 
     match target.what {
         What::Deadlock => return check_deadlock(problem, verdict, limits),
         What::Stuck => return check_stuck(problem, target, verdict, limits),
+        What::Starvation => return check_starvation(problem, target, verdict, limits),
         What::Covers | What::Formula(_) => {}
     }
     if matches!(target.asks(), Some(Asks::Largest(_))) {
@@ -211,7 +214,7 @@ pub fn check_each(
             // Targets with formulas share a check only if their configurations are equal.
             Verdict::Safe(certificate) => {
                 let configs = has_condition(target).then_some(&target.configs);
-                let kind = (target.is_deadlock(), target.is_stuck());
+                let kind = (target.is_deadlock(), target.is_stuck(), target.is_starvation());
                 *job_of.entry((certificate.identity(), kind, configs)).or_insert(next)
             }
             Verdict::Unsafe(_) | Verdict::Unknown(_) => next,

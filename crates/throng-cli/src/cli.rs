@@ -47,6 +47,7 @@ use throng::{
 use throng_lang::load::{Format, Reading, format_of};
 use throng_lang::question::Question;
 use throng_model::limits::Limits;
+use throng_model::memory::MemoryModel;
 use vocabulary::OPTIONS;
 
 /// The text that `throng` without arguments prints.
@@ -245,7 +246,7 @@ struct CertifyArgs {
     /// Check the answer to whatever question the certificate states, which may not be that of the
     /// input
     #[arg(long, help_heading = "Question", conflicts_with_all = ["initial", "threads", "target", "prop",
-          "error_label", "mutex", "at_most", "never", "race", "deadlock", "stuck", "invariant", "init_free", "no_slot_reuse"])]
+          "error_label", "mutex", "at_most", "never", "race", "deadlock", "stuck", "starvation", "invariant", "init_free", "no_slot_reuse"])]
     its_own_question: bool,
     /// Stop after this many seconds, or at most half a second later; fractions are fine
     #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
@@ -549,11 +550,11 @@ struct InputArgs {
     /// they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
-    /// C: what memory orders mean. Without it, a proof about a program that names an order weaker
-    /// than `seq_cst` says that it holds under sequential consistency, and no race is ruled out;
-    /// `sc` asks about sequential consistency only
-    #[arg(long, value_name = "MODEL", value_parser = ["sc"], help_heading = "C")]
-    memory_model: Option<String>,
+    /// C: the memory model: `c11` (memory orders mean what C says) or `sc` (sequential
+    /// consistency). Without it, `c11` for a program that names an order weaker than `seq_cst`,
+    /// else `sc`
+    #[arg(long, value_name = "MODEL", value_parser = memory_model(), help_heading = "C")]
+    memory_model: Option<MemoryModel>,
     /// C: `long`, `size_t` and `ptrdiff_t` have 32 bits (pointers keep 8 bytes, which the verdict
     /// says); `-m32` is the same
     #[arg(long, alias = "m32", help_heading = "C", conflicts_with = "lp64")]
@@ -619,11 +620,15 @@ struct QuestionArgs {
     /// ended. C: assertions are then not asked for, unless by `--assertions`
     #[arg(long, help_heading = "Question")]
     deadlock: bool,
-    /// Programs: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any
-    /// `wait`) may be stuck there: unable to move ever again, whatever the other threads do. May be
-    /// repeated
+    /// Programs and C: no thread at label L (`A|B`: at one of these labels or lines; `wait`: at any
+    /// `wait`; C: functions, too; `any`: anywhere) may be stuck there: unable to move ever again,
+    /// other than around a loop that only reads, whatever the other threads do. May be repeated
     #[arg(long, value_name = "LABELS", help_heading = "Question")]
     stuck: Vec<String>,
+    /// Programs and C: under a fair scheduler, every thread at label L (`A|B`: at one of these
+    /// labels or lines; C: functions, too) gets past it. May be repeated
+    #[arg(long, value_name = "LABELS", help_heading = "Question")]
+    starvation: Vec<String>,
     /// Programs: this expression over the shared variables must always hold. May be repeated
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     invariant: Vec<String>,
@@ -679,6 +684,8 @@ struct PropertyArgs {
     #[arg(long, hide = true)]
     stuck: Vec<String>,
     #[arg(long, hide = true)]
+    starvation: Vec<String>,
+    #[arg(long, hide = true)]
     invariant: Vec<String>,
 }
 
@@ -694,6 +701,7 @@ impl PropertyArgs {
             ("--race", !self.race.is_empty()),
             ("--deadlock", self.deadlock),
             ("--stuck", !self.stuck.is_empty()),
+            ("--starvation", !self.starvation.is_empty()),
             ("--invariant", !self.invariant.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -842,11 +850,18 @@ impl InputArgs {
             entries: self.entry.clone(),
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
-            sequential: self.memory_model.is_some(),
+            memory_model: self.memory_model,
             ..question.code
         };
         Question { code, ..question }
     }
+}
+
+/// Reads the name of a memory model.
+fn memory_model() -> impl clap::builder::TypedValueParser<Value = MemoryModel> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = MemoryModel::NAMES.map(|(_, name)| name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<MemoryModel>())
 }
 
 const C_FILES: &str = "C: files that end in .c or .i";
@@ -874,6 +889,7 @@ impl QuestionArgs {
             races: self.race.iter().filter(|variable| !variable.is_empty()).cloned().collect(),
             deadlock: self.deadlock,
             stuck: self.stuck.clone(),
+            starvation: self.starvation.clone(),
             invariants: self.invariant.clone(),
             code: CodeQuestion {
                 data_race: self.race.iter().any(String::is_empty),

@@ -27,7 +27,8 @@ use super::levels::Levels;
 use super::{Progress, Statistics, Watch};
 use throng_model::deadlock::{deadlocked, may_be_stuck, moves_by_itself};
 use throng_model::limits::{Limits, Ticker};
-use throng_model::problem::{Bound, Problem, Target};
+use throng_model::problem::{Bound, Problem, Target, What};
+use throng_model::starvation::Starvation;
 use throng_model::stuck::Stuck;
 use throng_model::verdict::{Certificate, Relative, Taken, Trace, Unknown, Vector, Verdict};
 use throng_model::{Config, Local, Shared, Step, semantics};
@@ -84,18 +85,27 @@ pub fn find(
 ) -> Found {
     let mut search = Search::new(problem, target, most);
     let mut by = "explicit";
-    let prove = |limits: &Limits| match target.is_stuck() {
-        true => prove_free(problem, target, limits),
-        false => prove(problem, limits),
+    let prove = |limits: &Limits| match target.what {
+        What::Stuck => prove_free(problem, target, limits),
+        What::Starvation => Ok(None),
+        _ => prove(problem, limits),
     };
     let prover = if target.is_stuck() { "views" } else { "equations" };
-    let done = match (problem.model.blocking(), problem.model.is_exact() && !target.is_stuck()) {
+    let done = match (problem.model.blocking(), problem.model.is_exact() && target.is_deadlock()) {
         (Some(why), false) => {
-            let what = if target.is_stuck() { "stuck threads" } else { "deadlocks" };
+            let what = match target.what {
+                What::Stuck => "stuck threads",
+                What::Starvation => "starvation",
+                _ => "deadlocks",
+            };
             Err(Unknown::NotForThisModel(format!("{what} cannot be decided: {why}")))
         }
         _ => match method {
             Method::Search => search.run(limits, watch),
+            #[cfg(feature = "symbolic")]
+            Method::Symbolic if target.is_starvation() => {
+                Err(Unknown::NotForThisModel("`explicit` and `auto` decide starvation".into()))
+            }
             #[cfg(feature = "symbolic")]
             Method::Symbolic => {
                 by = "symbolic";
@@ -134,13 +144,12 @@ pub fn find(
 }
 
 fn proved(target: &Target, proof: Option<Certificate>) -> Result<Verdict, Unknown> {
-    let none = match target.is_stuck() {
-        true => {
+    let none = match target.what {
+        What::Starvation => "no proof about starvation is known for any number of threads",
+        What::Stuck => {
             "views do not show that a thread there can always move by itself, which does not imply that it can be stuck"
         }
-        false => {
-            "no vectors show that a thread can always move, which does not imply that there is a deadlock"
-        }
+        _ => "no vectors show that a thread can always move, which does not imply that there is a deadlock",
     };
     proof.map(Verdict::Safe).ok_or_else(|| Unknown::Inconclusive(none.into()))
 }
@@ -348,6 +357,9 @@ impl<'p> Search<'p> {
 
     /// Returns a stuck thread in a configuration of a complete level, if there is one.
     fn find_stuck(&mut self, level: u32, ticker: &mut Ticker) -> Result<Option<Verdict>, Unknown> {
+        if self.target.is_starvation() {
+            return self.find_lasso(level, ticker);
+        }
         if !self.target.is_stuck() {
             return Ok(None);
         }
@@ -356,6 +368,23 @@ impl<'p> Search<'p> {
         let Some((config, at)) = stuck.find(self.visited.keys(), ticker)? else { return Ok(None) };
         self.found = Some(config);
         Ok(Some(Verdict::Unsafe(self.trace(at))))
+    }
+
+    /// Returns a fair execution in which a thread stays for ever: the run to a cycle, and once
+    /// around it where that is a run of the model, too.
+    fn find_lasso(&mut self, level: u32, ticker: &mut Ticker) -> Result<Option<Verdict>, Unknown> {
+        let (model, bound) = (&*self.problem.model, self.problem.bound.threads());
+        let bound = bound.filter(|_| self.is_last(level));
+        let starvation = Starvation::new(model, self.target, bound, Some(level));
+        let Some(lasso) = starvation.find(self.visited.keys(), ticker)? else { return Ok(None) };
+        let mut trace = self.trace(lasso.origin);
+        let end = trace.end();
+        // Where states are sets, a member of one need not be where a run leads.
+        if *end == lasso.start {
+            trace.steps.extend(lasso.around);
+        }
+        self.found = Some(lasso.start);
+        Ok(Some(Verdict::Unsafe(trace)))
     }
 
     /// Returns the run to a visited configuration.

@@ -9,9 +9,12 @@ use throng_goto::program::Violation;
 use crate::abstraction::certificate::identity;
 use crate::lock_order::{Order, check_order};
 use crate::locksets::{self, Held, Locksets};
+use crate::races::findings::Status;
+use crate::races::{self, Facts};
 
 const ORDER: &str = "throng-c-lock-order";
 const LOCKSETS: &str = "throng-c-locksets";
+const RACES: &str = "throng-c-races";
 const VERSION: u32 = 1;
 
 /// What every document begins with.
@@ -75,6 +78,13 @@ struct LocksetsDocument {
     templates: Vec<Vec<At>>,
 }
 
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RacesDocument {
+    #[serde(flatten)]
+    head: Head,
+    facts: Facts,
+}
+
 fn head(query: &Query, format: &str) -> Head {
     Head {
         format: format.into(),
@@ -93,7 +103,7 @@ pub fn format(bytes: &[u8]) -> Result<String, Fault> {
 
 /// Returns whether documents of this format are checked here.
 pub fn is_known(format: &str) -> bool {
-    [ORDER, LOCKSETS].contains(&format)
+    [ORDER, LOCKSETS, RACES].contains(&format)
 }
 
 /// Writes a proof by the order of locks.
@@ -117,6 +127,11 @@ pub fn write_locksets(query: &Query, sets: &Locksets) -> serde_json::Result<Stri
     serde_json::to_string(&LocksetsDocument { head: head(query, LOCKSETS), locks: named, templates })
 }
 
+/// Writes a proof by facts of a static analysis.
+pub fn write_races(query: &Query, facts: &Facts) -> serde_json::Result<String> {
+    serde_json::to_string(&RacesDocument { head: head(query, RACES), facts: facts.clone() })
+}
+
 fn lock(query: &Query, a: i64) -> Lock {
     (query.program.name_of(a).unwrap_or_default(), a)
 }
@@ -138,6 +153,7 @@ pub fn certify(query: &Query, bytes: &[u8]) -> Result<Shown, Fault> {
     match format.as_str() {
         ORDER => certify_order(query, read(bytes, |d: &OrderDocument| &d.head)?),
         LOCKSETS => certify_locksets(query, read(bytes, |d: &LocksetsDocument| &d.head)?),
+        RACES => certify_races(query, read(bytes, |d: &RacesDocument| &d.head)?),
         other => Err(Fault::Unreadable(format!("a certificate of the kind `{other}` is not known"))),
     }
 }
@@ -162,7 +178,7 @@ fn certify_order(query: &Query, document: OrderDocument) -> Result<Shown, Fault>
     if document.head.program != identity(query) {
         return invalid(OTHER);
     }
-    if !query.question.deadlock || !query.program.asked.is_empty() {
+    if !(query.question.asks_about_deadlocks_only() && query.program.asked.is_empty()) {
         return invalid(NOT_ASKED);
     }
     let order = Order { locks: document.locks.iter().map(|l| l.1).collect(), waits: document.waits };
@@ -174,10 +190,10 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
     if document.head.program != identity(query) {
         return invalid(OTHER);
     }
-    if query.question.deadlock || query.program.asked != [Violation::Race] {
+    if query.question.asks_who_waits() || query.program.asked != [Violation::Race] {
         return invalid(NOT_ASKED);
     }
-    if query.only_sequential() {
+    if query.is_weak() {
         return invalid(
             "the program names memory orders that are weaker than seq_cst, which locksets do not cover",
         );
@@ -188,6 +204,35 @@ fn certify_locksets(query: &Query, document: LocksetsDocument) -> Result<Shown, 
         property: query.question.name(Violation::Race),
         kind: "locksets",
         elements: compared.instructions,
+    })
+}
+
+fn certify_races(query: &Query, document: RacesDocument) -> Result<Shown, Fault> {
+    if document.head.program != identity(query) {
+        return invalid(OTHER);
+    }
+    if query.question.deadlock || query.program.asked != [Violation::Race] {
+        return invalid(NOT_ASKED);
+    }
+    if query.is_weak() {
+        return invalid(
+            "the program names memory orders that are weaker than seq_cst, which this proof does not cover",
+        );
+    }
+    let whole = query.whole.as_deref().unwrap_or(&query.program);
+    let findings = races::check(whole, &document.facts).map_err(Fault::Invalid)?;
+    let findings = races::narrowed(whole, findings);
+    if let Some(open) = findings.open.first() {
+        return Err(Fault::Invalid(format!("not everything is known: {open}")));
+    }
+    let possible = findings.objects.iter().find(|o| matches!(o.status, Status::Possible(_)));
+    if let Some(object) = possible {
+        return Err(Fault::Invalid(format!("two threads may race for `{}`", object.name)));
+    }
+    Ok(Shown {
+        property: query.question.name(Violation::Race),
+        kind: "facts about pointers, threads and locks",
+        elements: findings.objects.len(),
     })
 }
 

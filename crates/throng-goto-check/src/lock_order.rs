@@ -4,6 +4,11 @@
 //! there is an order in which every thread takes them: the thread that waits for the last lock of
 //! the order among those that are waited for waits for a thread that does not wait.
 //!
+//! The first thread may also wait for the end of others, if it holds no lock then and no other
+//! thread does so: who waits for a lock waits for a thread that holds one, which is not a thread
+//! that waits for an end; so the argument stands, no thread waits for a lock, and the thread whose
+//! end is waited for, which is not the first one, does not wait at all.
+//!
 //! The certificate is the order. The checker needs to know besides which locks a thread may hold
 //! where, and which it does hold; it finds that in the same way as the search for an order does,
 //! and then checks that what was found holds at the start and after each instruction if it does
@@ -17,7 +22,8 @@ pub use self::search::order;
 use std::collections::{BTreeMap, BTreeSet};
 use throng_check::Checked;
 
-use throng_goto::program::{Access, Expr, Instr, Program, next, object_of, offset_of};
+use throng_goto::program::{Access, Expr, Instr, Program, Start, expressions, next, object_of, offset_of};
+use throng_goto::waiting::waiting_loops;
 
 use crate::locksets::{Code, Locksets, follow_from_the_start, locksets, place, words};
 
@@ -59,6 +65,9 @@ struct Taken {
 
 /// Checks that an order is one that rules deadlocks out.
 pub fn check_order(program: &Program, order: &Order) -> Result<Checked, String> {
+    if waiting_loops(program).iter().any(|l| !l.reads.is_empty()) {
+        return Err("threads wait in loops".into());
+    }
     let (may, held) = (search::may_hold(program)?, locksets(program));
     are_closed(program, &may)?;
     follow_from_the_start(program, &held)?;
@@ -147,6 +156,28 @@ fn taken(program: &Program, may: &MaySets, held: &Locksets) -> Result<Taken, Str
     Ok(found)
 }
 
+/// Returns whether only the first thread waits for the end of others, and not for its own: no
+/// thread knows a number but those of the threads that were created.
+fn only_the_first_joins(program: &Program) -> bool {
+    let Start::One(first) = program.start else { return false };
+    let joins = |i: &Instr| matches!(i, Instr::Join(..));
+    let others = program.templates.iter().enumerate().filter(|(t, _)| *t != first);
+    let numbers = program.templates.iter().flat_map(|t| &t.code).any(asks_for_its_number);
+    program.runs_once(first) && !others.into_iter().any(|(_, t)| t.code.iter().any(joins)) && !numbers
+}
+
+/// Returns whether a thread asks for its own number.
+fn asks_for_its_number(i: &Instr) -> bool {
+    let found = std::cell::Cell::new(false);
+    expressions(i, &mut |e| {
+        e.replaced(&|leaf| {
+            found.set(found.get() || *leaf == Expr::SelfId);
+            None
+        });
+    });
+    found.get()
+}
+
 /// Adds what an instruction takes, by template and number.
 fn take(
     program: &Program,
@@ -157,7 +188,15 @@ fn take(
 ) -> Result<(), String> {
     let t = &program.templates[template];
     match &t.code[pc] {
-        Instr::Join(..) => Err("a thread waits for the end of another".into()),
+        Instr::Join(..) if !may.locks.is_empty() => {
+            Err("a thread that may hold a lock waits for the end of another".into())
+        }
+        Instr::Join(..) if may.sections > 0 => {
+            Err("a thread waits for the end of another inside an atomic section".into())
+        }
+        Instr::Join(..) if !only_the_first_joins(program) => {
+            Err("not only the first thread waits for the end of another".into())
+        }
         Instr::Unmodelled(what) => Err(what.clone()),
         Instr::End(_) if !may.locks.is_empty() => Err("a thread may end with a lock".into()),
         Instr::Assume(_) if t.access[pc] == Access::Internal => {
@@ -243,6 +282,30 @@ mod tests {
         ];
         for body in &refused {
             assert!(order(&program(body)).is_err(), "{body}");
+        }
+    }
+
+    /// A first thread that waits for the end of two others, each with this body.
+    fn joining(body: &str, before: &str) -> Result<Order, String> {
+        order(&crate::locksets::tests::whole(&format!(
+            "void *w(void *a) {{ {body} return 0; }}
+             int main(void) {{
+               pthread_t t, u; pthread_create(&t, 0, w, 0); pthread_create(&u, 0, w, 0);
+               {before} pthread_join(t, 0); pthread_join(u, 0); return 0; }}"
+        )))
+    }
+
+    #[test]
+    fn the_first_thread_may_wait_for_the_end_of_others_without_a_lock() {
+        let nested = format!("{}{} x++; {}{}", M.0, N.0, N.1, M.1);
+        assert!(joining(&nested, "").is_ok());
+        assert!(joining(&nested, &format!("{} x++; {}", M.0, M.1)).is_ok());
+        for (body, before) in [
+            (&*nested, M.0),
+            (&*nested, "t = pthread_self();"),
+            ("pthread_t s = 0; if (x) pthread_join(s, 0);", ""),
+        ] {
+            assert!(joining(body, before).is_err(), "{body} {before}");
         }
     }
 

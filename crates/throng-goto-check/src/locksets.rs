@@ -306,7 +306,7 @@ fn access(
         template,
         bytes: exact.then_some((from, from + i64::from(size))),
         writes,
-        atomic: t.access[pc] == Access::Atomic || held.atomic > 0,
+        atomic: t.access[pc].is_atomic() || held.atomic > 0,
         locks: held.locks.clone(),
         started: held.started || !is_first(program, template),
     };
@@ -383,7 +383,12 @@ pthread_mutex_t m, n; int x, a[4];
 
     pub(crate) fn program(body: &str) -> Program {
         let main = "int main(void) { pthread_t t; x = 7; while (1) pthread_create(&t, 0, f, 0); }";
-        let text = format!("{HEAD}void *f(void *p) {{ {body} return 0; }}\n{main}\n");
+        whole(&format!("void *f(void *p) {{ {body} return 0; }}\n{main}\n"))
+    }
+
+    /// Functions behind the declarations that all tests have.
+    pub(crate) fn whole(functions: &str) -> Program {
+        let text = format!("{HEAD}{functions}");
         let mut options = Options::default();
         options.question.race = true;
         let loaded =

@@ -17,6 +17,7 @@
 //! it has created: what follows a violation of that is not known.
 
 mod accesses;
+mod asked;
 pub mod facts;
 pub mod findings;
 pub mod inclusion;
@@ -29,6 +30,15 @@ pub mod threads;
 pub mod transfer;
 mod verify;
 
+pub use self::asked::narrowed;
 pub use self::facts::Facts;
 pub use self::findings::Findings;
 pub use self::verify::{check, escaping};
+
+use throng_check::Checked;
+use throng_goto::Program;
+
+/// Checks facts like [`check`], and returns besides what they show that they were checked.
+pub fn check_facts(program: &Program, facts: &Facts) -> Result<(Findings, Checked), String> {
+    Ok((check(program, facts)?, Checked::of_source()))
+}

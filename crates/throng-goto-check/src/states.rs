@@ -15,6 +15,7 @@ use throng_check::rules::{Flaw, check_each};
 use throng_goto::program::{Point, Program, Violation};
 use throng_goto::step::{Bytes, Memory, OPEN, Slot, Thread, Touch, initial_memory, is_byte};
 use throng_goto::{Concrete, Query};
+use throng_lang::property::{starvation, stuck};
 use throng_model::assumption::Assumption;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
@@ -365,7 +366,7 @@ pub fn certify(query: &Query, bound: Bound, bytes: &[u8], limits: &Limits) -> Re
     if document.bound != bound.threads() {
         return invalid("it is about another number of threads");
     }
-    if query.program.asked.contains(&Violation::Race) && query.only_sequential() {
+    if query.program.asked.contains(&Violation::Race) && query.is_weak() {
         return invalid(
             "the program names memory orders that are weaker than seq_cst, which a search does not cover",
         );
@@ -378,6 +379,11 @@ pub fn certify(query: &Query, bound: Bound, bytes: &[u8], limits: &Limits) -> Re
         }
         let error = Config::new(model.memory_error(), Bag::new());
         problem.targets.push(Target::covering(Property::Deadlock.name(), vec![error]));
+    }
+    let stays = query.question.starvation.iter().map(|text| starvation(text));
+    for property in query.question.stuck.iter().map(|text| stuck(text)).chain(stays) {
+        let property = property.map_err(|why| Fault::Invalid(why.message))?;
+        problem.targets.push(Target::of(property, Vec::new()));
     }
     let mut ticker = Ticker::new(limits);
     let verdicts = document.verdicts(&model, &problem, &mut ticker)?;

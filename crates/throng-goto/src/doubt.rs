@@ -49,15 +49,19 @@ pub fn doubts(model: &Concrete, trace: &Trace) -> BTreeSet<Doubt> {
     }
 }
 
-fn of_run(program: &Program, run: &Run) -> BTreeSet<Doubt> {
+/// Everything that these steps depend on: the number of the thread, and what happened.
+pub(crate) fn of_steps<'e>(
+    program: &Program,
+    steps: impl Iterator<Item = (usize, &'e [Event])>,
+) -> BTreeSet<Doubt> {
     let mut doubts = Doubts { program, open: Held::default(), found: BTreeSet::new() };
-    for (thread, outcome) in &run.moves {
-        doubts.step(*thread, &outcome.events);
-    }
-    for racing in &run.racing {
-        doubts.step(racing.thread, &racing.events);
-    }
+    steps.for_each(|(thread, events)| doubts.step(thread, events));
     doubts.found
+}
+
+fn of_run(program: &Program, run: &Run) -> BTreeSet<Doubt> {
+    let moves = run.moves.iter().map(|(thread, outcome)| (*thread, &outcome.events[..]));
+    of_steps(program, moves.chain(run.racing.iter().map(|racing| (racing.thread, &racing.events[..]))))
 }
 
 struct Doubts<'p> {

@@ -11,18 +11,23 @@
 
 pub mod dot;
 pub mod doubt;
+pub mod executions;
 pub mod floating;
 pub mod held;
 pub mod interpreter;
 pub mod model;
+mod places;
 pub mod program;
 pub mod query;
 pub mod question;
+pub mod robust;
 pub mod run;
 pub mod step;
 pub mod waiting;
 
+pub use executions::Executions;
 pub use model::Concrete;
 pub use program::Program;
 pub use query::Query;
 pub use question::Question;
+pub use robust::Robust;

@@ -2,14 +2,16 @@
 //! grow as the search goes on.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use rustc_hash::FxHashMap;
+use throng_model::waiting::{Waits, waits_alone};
 use throng_model::{
     Accessed, Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared,
     Step, Traits, Transfers,
 };
 
+use crate::places::Places;
 use crate::program::{
     DANGLING, Instr, Int, Origin, PTR, Point, Program, Start, Violation, object_of, offset_of,
 };
@@ -22,19 +24,19 @@ use crate::step::{
 /// thread that is about to make another one shows a race.
 pub type SharedState = (Arc<Memory>, Option<Touch>);
 
-/// Things by number.
-struct Table<T> {
+/// Things by number, and numbers by thing.
+pub(crate) struct Table<T> {
     numbers: FxHashMap<Arc<T>, u64>,
     things: Vec<Arc<T>>,
 }
 
 impl<T: Hash + Eq> Table<T> {
-    fn new() -> Table<T> {
+    pub(crate) fn new() -> Table<T> {
         Table { numbers: FxHashMap::default(), things: Vec::new() }
     }
 }
 
-fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
+pub(crate) fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
     if let Some(&n) = table.read().unwrap_or_else(|e| e.into_inner()).numbers.get(&thing) {
         return n;
     }
@@ -49,7 +51,7 @@ fn number<T: Hash + Eq>(table: &RwLock<Table<T>>, thing: T) -> u64 {
     n
 }
 
-fn thing<T>(table: &RwLock<Table<T>>, n: u64) -> Option<Arc<T>> {
+pub(crate) fn thing<T>(table: &RwLock<Table<T>>, n: u64) -> Option<Arc<T>> {
     table.read().unwrap_or_else(|e| e.into_inner()).things.get(n as usize).cloned()
 }
 
@@ -64,6 +66,8 @@ pub struct Concrete {
     remarks: Mutex<Remarks>,
     spawns: bool,
     initial: (Shared, Vec<Local>),
+    /// Where threads may wait in loops, and where stuck threads are asked for, once that is asked.
+    waiting: OnceLock<Places>,
 }
 
 /// What the states take that a search has met.
@@ -108,6 +112,7 @@ impl Concrete {
             remarks: Mutex::default(),
             spawns,
             initial: (Shared(0), Vec::new()),
+            waiting: OnceLock::new(),
             program,
         };
         let memory = model.shared(Arc::new(initial_memory(&model.program)), None);
@@ -163,7 +168,11 @@ impl Concrete {
             if let Some(why) = steps.missing {
                 return Err(Incomplete(why));
             }
-            waits &= steps.waits && steps.outcomes.is_empty();
+            waits = waits
+                && match steps.outcomes.is_empty() {
+                    true => steps.waits,
+                    false => self.is_in_loop(l) && waits_alone(self, config.shared, l)?,
+                };
         }
         Ok(waits)
     }
@@ -233,7 +242,8 @@ impl Concrete {
         }
     }
 
-    fn edge(&self, at: Point) -> Edge {
+    /// The edge of an instruction.
+    pub fn edge_of(&self, at: Point) -> Edge {
         Edge(self.bases[at.template as usize] + at.pc)
     }
 
@@ -294,7 +304,7 @@ impl Model for Concrete {
             put: Bag::new(),
             spawn: Bag::new(),
             others: Bystanders::Stay,
-            edge: self.edge(thread.point()),
+            edge: self.edge_of(thread.point()),
             choice: 0,
         };
         let outcomes = self.steps(&state.0, &thread);
@@ -302,7 +312,7 @@ impl Model for Concrete {
             // Another thread is about to access memory: is this one about to do that, too?
             let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| self.program.is_race(t, about));
             if let Some(touch) = found {
-                let edge = self.edge(touch.at);
+                let edge = self.edge_of(touch.at);
                 out.push(Step { to: self.violation(Violation::Race), put: Bag::one(l), edge, ..plain });
             }
             return self.complete();
@@ -320,7 +330,7 @@ impl Model for Concrete {
                 to,
                 put: outcome.thread.map(|t| Bag::one(self.local(t))).unwrap_or_default(),
                 spawn: outcome.started.into_iter().map(|t| self.local(t)).collect(),
-                edge: self.edge(at),
+                edge: self.edge_of(at),
                 choice: choice as u64,
                 ..plain.clone()
             });
@@ -331,7 +341,7 @@ impl Model for Concrete {
             let mut stopped = Thread::clone(&thread);
             (stopped.stopped, stopped.registers, stopped.frames) = (true, Vec::new(), Vec::new());
             let put = Bag::one(self.local(stopped));
-            out.push(Step { to, put, edge: self.edge(write.at), ..plain.clone() });
+            out.push(Step { to, put, edge: self.edge_of(write.at), ..plain.clone() });
         }
         self.complete()
     }
@@ -355,6 +365,47 @@ impl Model for Concrete {
     /// A deadlock of C is decided by [`Concrete::is_deadlock`], which knows more.
     fn has_ended(&self, _: Local) -> bool {
         false
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+}
+
+impl Waits for Concrete {
+    fn is_in_loop(&self, l: Local) -> bool {
+        let thread = self.thread(l).filter(|thread| !thread.stopped);
+        thread.is_some_and(|thread| self.places().is_in_loop(thread.point()))
+    }
+
+    fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
+        if s == self.memory_error() {
+            return Err(Incomplete("what a program does after a memory error is not known".into()));
+        }
+        let (Some(state), Some(thread)) = (self.memory(s), self.thread(l)) else { return Ok(false) };
+        if thread.stopped || self.program.starter() == Some(thread.template as usize) {
+            return Ok(false);
+        }
+        let steps = step_unrecorded(&self.program, &state.0, &thread);
+        match steps.missing {
+            Some(why) => Err(Incomplete(why)),
+            None => Ok(steps.waits && steps.outcomes.is_empty()),
+        }
+    }
+
+    fn is_alone(&self, _: Shared) -> bool {
+        false
+    }
+
+    fn is_asked(&self, l: Local) -> Option<bool> {
+        let thread = self.thread(l).filter(|thread| !thread.stopped);
+        Some(thread.is_some_and(|thread| self.places().is_asked(thread.point())))
+    }
+}
+
+impl Concrete {
+    fn places(&self) -> &Places {
+        self.waiting.get_or_init(|| Places::new(&self.program))
     }
 }
 
@@ -465,7 +516,8 @@ impl Describe for Concrete {
 const MOST_SLOTS: usize = 1 << 16;
 
 impl Concrete {
-    fn show(&self, bytes: &[u16], at: Int) -> String {
+    /// Bytes as people read them.
+    pub(crate) fn show(&self, bytes: &[u16], at: Int) -> String {
         if bytes.iter().any(|b| *b >= OPEN) {
             return "?".into();
         }

@@ -25,6 +25,8 @@ use crate::step::OPEN;
 
 use crate::floating::{is_open_nan, truncates_open_nan};
 
+pub use throng_memory::Order;
+
 pub use crate::doubt::Doubt;
 pub use crate::floating::{Conversion, FloatOp, Width};
 pub use about::About;
@@ -498,6 +500,8 @@ pub enum Instr {
     AtomicBegin,
     /// Until here.
     AtomicEnd,
+    /// A fence for the accesses of the thread before and after it.
+    Fence(Order),
     /// Starts a thread in a template; the register receives its number.
     Spawn(usize, Vec<Expr>, Reg),
     /// Waits until the thread with this number has ended; the register receives its result.
@@ -606,10 +610,20 @@ pub enum Access {
     /// Like any variable.
     #[default]
     Plain,
-    /// Atomic in the sense of C.
-    Atomic,
+    /// Atomic in the sense of C, with its memory order.
+    Atomic(Order),
+    /// A part of an atomic operation that reads and writes in one event: its order, and that of a
+    /// compare-exchange that fails.
+    Update(Order, Order),
     /// Inside a lock or its like: never part of a race.
     Internal,
+}
+
+impl Access {
+    /// Returns whether it is atomic in the sense of C.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Access::Atomic(_) | Access::Update(..))
+    }
 }
 
 /// Where an instruction comes from.
@@ -881,6 +895,11 @@ pub struct Program {
     pub memory_errors: bool,
     /// The labels and functions of [`Violation::Exclusion`].
     pub exclusive: Vec<String>,
+    /// Places at which no thread may be stuck: labels, functions, lines, `A|B` for several, or `any`;
+    /// empty if that is not asked.
+    pub stuck: Vec<String>,
+    /// Places that every thread is to leave under a fair scheduler, likewise.
+    pub starvation: Vec<String>,
     /// Where threads start.
     pub start: Start,
     /// Whether the first thread only starts others, any number of them.
@@ -889,6 +908,10 @@ pub struct Program {
     pub asserts: bool,
     /// Whether an atomic operation, or a fence, has a weaker order than `seq_cst`.
     pub weak_orders: bool,
+    /// Whether there is a fence for threads.
+    pub fences: bool,
+    /// Whether the order of an atomic operation is not a constant, or is `consume`.
+    pub unclear_orders: bool,
     /// Whether something else than `malloc` allocates, so that alignments are not known.
     pub unaligned: bool,
     /// Whether there are condition variables.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use throng_lang::source::Source;
 use throng_model::assumption::Assumption;
+use throng_model::memory::MemoryModel;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::{Bag, Config};
 
@@ -74,10 +75,16 @@ impl Query {
         })
     }
 
-    /// Returns whether a proof is limited to sequential consistency: the program names weaker
-    /// orders, and `--memory-model sc` is not given.
-    pub fn only_sequential(&self) -> bool {
-        self.program.weak_orders && !self.question.sequential
+    /// The memory model that is asked about: that of C11 where the program names an order that is
+    /// weaker than `seq_cst`, unless the question says another.
+    pub fn memory_model(&self) -> MemoryModel {
+        let own = if self.program.weak_orders { MemoryModel::C11 } else { MemoryModel::Sequential };
+        self.question.memory_model.unwrap_or(own)
+    }
+
+    /// Returns whether more executions are asked about than those of sequential consistency.
+    pub fn is_weak(&self) -> bool {
+        self.memory_model() != MemoryModel::Sequential
     }
 
     /// Returns what a verdict takes for granted, the notes of the reader included.

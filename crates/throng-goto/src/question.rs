@@ -1,5 +1,6 @@
 //! What is asked about a C program.
 
+use throng_model::memory::MemoryModel;
 use throng_model::property::{Part, Property, Together};
 
 use crate::program::{About, Violation};
@@ -31,6 +32,10 @@ pub struct Question {
     pub memory_safety: bool,
     /// No deadlock.
     pub deadlock: bool,
+    /// Places at which no thread may be stuck: labels, functions, lines; or `any`.
+    pub stuck: Vec<String>,
+    /// Places that every thread leaves under a fair scheduler: labels, functions, lines.
+    pub starvation: Vec<String>,
     /// Functions that any number of threads call, instead of one thread in `main`.
     pub entries: Vec<String>,
     /// A wait for a condition variable ends with a signal only.
@@ -42,8 +47,8 @@ pub struct Question {
     pub error_function: Option<String>,
     /// `long` and sizes have 32 bits.
     pub ilp32: bool,
-    /// Sequential consistency is asked about, whatever memory orders the program names.
-    pub sequential: bool,
+    /// The memory model that is asked about; without one, the program decides.
+    pub memory_model: Option<MemoryModel>,
 }
 
 impl Question {
@@ -56,7 +61,7 @@ impl Question {
             (self.locks, Violation::Locks),
             (self.memory_safety, Violation::Memory),
         ];
-        let alone = self.only || self.deadlock || kinds.iter().any(|k| k.0);
+        let alone = self.only || self.asks_who_waits() || kinds.iter().any(|k| k.0);
         let mut asked = Vec::new();
         if self.assertions || !alone || !self.error_labels.is_empty() {
             asked.push(Violation::Assertion);
@@ -83,6 +88,8 @@ impl Question {
             locks: false,
             memory_safety: false,
             deadlock: false,
+            stuck: Vec::new(),
+            starvation: Vec::new(),
             ..self.clone()
         };
         let mut found = Vec::new();
@@ -109,13 +116,29 @@ impl Question {
         one(self.locks, |q| q.locks = true);
         one(self.memory_safety, |q| q.memory_safety = true);
         one(self.deadlock, |q| q.deadlock = true);
+        for place in &self.stuck {
+            found.push(Question { stuck: vec![place.clone()], ..nothing.clone() });
+        }
+        for place in &self.starvation {
+            found.push(Question { starvation: vec![place.clone()], ..nothing.clone() });
+        }
         found
+    }
+
+    /// Returns whether the question is about threads that wait for ever.
+    pub fn asks_who_waits(&self) -> bool {
+        self.deadlock || !(self.stuck.is_empty() && self.starvation.is_empty())
+    }
+
+    /// Returns whether, of threads that wait for ever, only deadlocks are asked about.
+    pub fn asks_about_deadlocks_only(&self) -> bool {
+        self.deadlock && self.stuck.is_empty() && self.starvation.is_empty()
     }
 
     /// Returns whether waits for condition variables are modelled with their signals: a thread that
     /// waits for a signal that never comes is part of a deadlock.
     pub fn exact_waits(&self) -> bool {
-        self.no_spurious || self.deadlock
+        self.no_spurious || self.asks_who_waits()
     }
 
     /// The property that a violation violates, where it has a name in other languages as well.

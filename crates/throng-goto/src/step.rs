@@ -17,8 +17,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::program::{
-    Access, Conversion, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Point, Program, Reg, Template, Undefined,
-    Violation, Width, address, is_private, object_of,
+    Access, Conversion, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Order, Point, Program, Reg, Template,
+    Undefined, Violation, Width, address, is_private, object_of,
 };
 
 pub use bits::is_byte;
@@ -193,6 +193,44 @@ impl Touch {
     }
 }
 
+/// What a memory model has to know about a step, in the order of execution.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Effect {
+    /// Memory is accessed that other threads may see, now or later.
+    Access {
+        /// The first byte.
+        address: i64,
+        /// How many bytes.
+        size: u32,
+        /// Whether it writes. To free is to write the whole object.
+        writes: bool,
+        /// What kind of access it is.
+        kind: Access,
+        /// The instruction.
+        at: Point,
+        /// Whether it is part of an atomic section.
+        inside: bool,
+        /// What was there before.
+        old: Vec<u16>,
+        /// What is there now.
+        new: Vec<u16>,
+    },
+    /// A fence.
+    Fence(Order),
+    /// The next of [`Outcome::started`] starts.
+    Started,
+    /// The thread with this number was seen to have ended.
+    Joined(usize),
+    /// The thread with this number ends, if threads have numbers.
+    Ended(usize),
+    /// The thread takes the lock at this address.
+    Acquired(i64),
+    /// It releases the lock at this address.
+    Released(i64),
+    /// The lifetime of an object begins, by its number.
+    Begins(i64),
+}
+
 /// How a step leaves the process.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum After {
@@ -221,6 +259,8 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// The accesses to shared memory, if races are asked for.
     pub touches: Vec<Touch>,
+    /// What a memory model has to know. Only [`step_with_effects`] says so.
+    pub effects: Vec<Effect>,
 }
 
 /// What a replay of a step has to know.
@@ -337,6 +377,9 @@ struct Run {
     events: Option<Vec<Event>>,
     held: Vec<i64>,
     touches: Vec<Touch>,
+    effects: Vec<Effect>,
+    /// What the last write has overwritten, if effects are listed.
+    overwritten: Vec<u16>,
 }
 
 impl Run {
@@ -408,6 +451,11 @@ pub(crate) fn step_unrecorded(program: &Program, memory: &Arc<Memory>, thread: &
     steps(program, memory, thread, Record::Nothing)
 }
 
+/// The same steps, with what a memory model has to know about them.
+pub(crate) fn step_with_effects(program: &Program, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+    steps(program, memory, thread, Record::Effects)
+}
+
 /// What is said about steps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Record {
@@ -416,6 +464,8 @@ enum Record {
     Events,
     /// The accesses to shared memory, too.
     Details,
+    /// What a memory model has to know, too.
+    Effects,
 }
 
 fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Record) -> Steps {
@@ -440,6 +490,8 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Recor
         events: (record != Record::Nothing).then(Vec::new),
         held: thread.held.clone(),
         touches: Vec::new(),
+        effects: Vec::new(),
+        overwritten: Vec::new(),
     };
     let mut stepper = Stepper {
         program,
@@ -452,6 +504,7 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Recor
         addresses: program.holders.any || program.address_numbers,
         races: program.asked.contains(&Violation::Race),
         details: record == Record::Details,
+        effects: record == Record::Effects,
     };
     if thread.pc == 0 && thread.frames.is_empty() && thread.slots.is_empty() {
         stepper.enter_function(&mut first);
@@ -484,11 +537,13 @@ struct Stepper<'a> {
     races: bool,
     /// Whether they are among the events.
     details: bool,
+    /// Whether effects are listed.
+    effects: bool,
 }
 
 /// All of a [`Run`] that matters later: the thread as it would be if the step ended here, and the
 /// rest.
-type Choice = (Thread, Option<Point>, u32, Arc<Memory>, Vec<Thread>, Vec<Touch>);
+type Choice = (Thread, Option<Point>, u32, Arc<Memory>, Vec<Thread>, Vec<Touch>, Vec<Effect>);
 
 impl<'a> Stepper<'a> {
     fn missing(&mut self, why: impl Into<String>) {
@@ -627,8 +682,18 @@ impl<'a> Stepper<'a> {
         let here = run.point();
         let (started, events) = (std::mem::take(&mut run.started), run.events.take().unwrap_or_default());
         let (at, touches) = (run.at.unwrap_or(here), std::mem::take(&mut run.touches));
+        let effects = std::mem::take(&mut run.effects);
         let thread = lives.then(|| self.thread_of(run));
-        self.steps.outcomes.push(Outcome { after, thread, started, at, last: here, events, touches });
+        self.steps.outcomes.push(Outcome {
+            after,
+            thread,
+            started,
+            at,
+            last: here,
+            events,
+            touches,
+            effects,
+        });
     }
 
     /// Returns the thread between two steps.
@@ -655,8 +720,8 @@ impl<'a> Stepper<'a> {
     fn choose(&mut self, run: Run, r: Reg) {
         let t = self.template(&run);
         let (memory, started, touches) = (run.memory.clone(), run.started.clone(), run.touches.clone());
-        let (at, depth) = (run.at, run.depth);
-        if !self.chosen.insert((self.thread_of(run.clone()), at, depth, memory, started, touches)) {
+        let (at, depth, effects) = (run.at, run.depth, run.effects.clone());
+        if !self.chosen.insert((self.thread_of(run.clone()), at, depth, memory, started, touches, effects)) {
             return;
         }
         let (values, all) = match &t.representatives[r as usize] {
@@ -737,6 +802,7 @@ impl<'a> Stepper<'a> {
                     return Ok(false);
                 }
             }
+            Instr::Fence(order) => self.affect(run, Effect::Fence(*order)),
             Instr::AtomicBegin => run.depth += 1,
             Instr::AtomicEnd => run.depth = run.depth.saturating_sub(1),
             Instr::Spawn(template, args, r) => self.spawn(run, *template, args, *r)?,
@@ -749,7 +815,10 @@ impl<'a> Stepper<'a> {
                         self.steps.waits = true;
                         return Ok(false);
                     }
-                    Some(Some(v)) => run.registers[*r as usize] = Some(v),
+                    Some(Some(v)) => {
+                        run.registers[*r as usize] = Some(v);
+                        self.affect(run, Effect::Joined(number as usize));
+                    }
                 }
             }
             Instr::Alloc(r, size) => {
@@ -768,6 +837,7 @@ impl<'a> Stepper<'a> {
             Instr::Begins(a, size) => {
                 let a = self.value(a, run)?;
                 self.begins(run, a, *size as usize);
+                self.affect(run, Effect::Begins(object_of(a)));
             }
             Instr::Ends(list) => {
                 for (a, size) in list {
@@ -788,9 +858,11 @@ impl<'a> Stepper<'a> {
                 let a = self.value(e, run)?;
                 let at = run.held.partition_point(|&h| h < a);
                 run.held.insert(at, a);
+                self.affect(run, Effect::Acquired(a));
             }
             Instr::Release(e) => {
                 let a = self.value(e, run)?;
+                self.affect(run, Effect::Released(a));
                 match run.held.binary_search(&a) {
                     Ok(at) => _ = run.held.remove(at),
                     Err(_) => self.misuse(run, "a lock is released that the thread does not hold")?,
@@ -970,6 +1042,7 @@ impl<'a> Stepper<'a> {
             Arc::make_mut(&mut run.memory).ended.begin();
         }
         run.started.push(start(self.program, template, &args, number));
+        self.affect(run, Effect::Started);
         run.registers[r as usize] = Some(i64::from(number));
         Ok(())
     }
@@ -1005,6 +1078,7 @@ impl<'a> Stepper<'a> {
             // Variables of functions end with their thread.
             let own = private || gone.contains(&object_of(v));
             let v = if own { address(DANGLING, 0) } else { v };
+            self.affect(run, Effect::Ended(self.thread.id as usize));
             self.publish(run, v);
             // No step can tell that a thread has not ended, so this needs no step of its own.
             if !Arc::make_mut(&mut run.memory).ended.end(self.thread.id as usize, v) {
@@ -1035,9 +1109,35 @@ impl<'a> Stepper<'a> {
     /// Notes an access, for races.
     fn touch(&self, run: &mut Run, address: i64, size: u32, writes: bool) {
         let kind = self.template(run).access[run.pc];
+        self.affected(run, address, size, writes);
         if self.races && kind != Access::Internal && self.is_shared(run, address) {
-            let atomic = kind == Access::Atomic || run.depth > 0;
+            let atomic = kind.is_atomic() || run.depth > 0;
             run.touches.push(Touch { address, size, writes, atomic, at: run.point() });
+        }
+    }
+}
+
+impl Stepper<'_> {
+    /// Notes what a memory model has to know.
+    fn affect(&self, run: &mut Run, effect: Effect) {
+        if self.effects {
+            run.effects.push(effect);
+        }
+    }
+
+    /// Notes an access for a memory model, unless no other thread ever sees the object. A local
+    /// variable that other threads do not know yet is noted: they may come to know it.
+    fn affected(&self, run: &mut Run, address: i64, size: u32, writes: bool) {
+        let old = std::mem::take(&mut run.overwritten);
+        let object = object_of(address);
+        let fixed = || self.program.objects.get(object as usize - 1).is_none_or(|o| o.visible);
+        if self.effects && (1..FUNCTION).contains(&object) && fixed() {
+            let (kind, at) = (self.template(run).access[run.pc], run.point());
+            let inside = run.depth > 0;
+            let size_read = u8::try_from(size).unwrap_or(0);
+            let new = self.bytes(run, address, size_read, true).map(|b| b.into_owned()).unwrap_or_default();
+            let old = if writes { old } else { new.clone() };
+            run.effects.push(Effect::Access { address, size, writes, kind, at, inside, old, new });
         }
     }
 }

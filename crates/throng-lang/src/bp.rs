@@ -13,6 +13,7 @@ pub mod lint;
 pub mod lower;
 pub mod mutants;
 mod narrow;
+pub mod orders;
 pub mod parser;
 mod passive;
 pub mod printer;
@@ -77,6 +78,7 @@ pub(crate) fn of_tree(
     patience: &Patience,
 ) -> (Option<Jit>, Vec<Diagnostic>) {
     let (resolved, mut diagnostics) = resolve_tree(&tree, text);
+    diagnostics.extend(orders::orders(&tree).err().unwrap_or_default());
     if failed(&diagnostics, text, patience) {
         return (None, diagnostics);
     }
@@ -120,6 +122,14 @@ pub fn resolved(text: &str) -> Option<function::Resolved> {
 pub fn resolved_tree(tree: &ast::Program, text: &str) -> Option<function::Resolved> {
     let (resolved, diagnostics) = resolve_tree(tree, text);
     (!diagnostics.iter().any(Diagnostic::is_error)).then_some(resolved)
+}
+
+/// Returns the statements that belong to waiting loops ([`program::waiting`]), as function and node,
+/// sorted: the definition of where a thread may wait in a loop. `None` if the program is refused.
+pub fn waiting_nodes(resolved: &function::Resolved, text: &str) -> Option<Vec<(usize, usize)>> {
+    let mut program = inline::inline(resolved, text, true).ok()?;
+    atomic::mark(&mut program, resolved).ok()?;
+    Some(program::waiting::nodes(&program))
 }
 
 /// Parses an expression over these shared variables, by index; spans of diagnostics are into

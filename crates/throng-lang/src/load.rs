@@ -244,6 +244,16 @@ pub fn of_tree(
     }
 }
 
+/// Returns another program with the places of this text, such as one with a monitor.
+pub fn with_tree(
+    source: &Source,
+    tree: bp::ast::Program,
+    reading: &Reading,
+) -> Result<bp::Jit, Vec<Diagnostic>> {
+    let (program, found) = bp::of_tree(tree, &source.text, &reading.options(), &Patience::default());
+    program.filter(|_| !found.iter().any(Diagnostic::is_error)).ok_or(found)
+}
+
 fn read_patiently(
     source: Source,
     format: Format,

@@ -98,6 +98,13 @@ pub fn stuck(text: &str) -> Result<Property, Diagnostic> {
     Ok(Property::Stuck(Together { text: text.into(), threads, outside_atomic: false }))
 }
 
+/// Parses `L` or `L|M`: one thread, at one of these places. Spans of diagnostics are into `text`.
+pub fn starvation(text: &str) -> Result<Property, Diagnostic> {
+    let hint = "write `L`, or `L|M` for one of several places";
+    let threads = vec![Pattern { places: places(&Part::of(text, 0), hint)?, condition: None }];
+    Ok(Property::Starvation(Together { text: text.into(), threads, outside_atomic: false }))
+}
+
 /// Parses `A|B`.
 fn places(part: &Part, hint: &str) -> Result<Vec<Part>, Diagnostic> {
     let found = split(&part.text, part.start, '|');

@@ -16,6 +16,7 @@ use crate::source::{Diagnostic, Severity, Source, Span};
 use crate::system::{System, notation};
 use crate::vocabulary::Vocabulary;
 use throng_model::Model;
+use throng_model::memory::MemoryModel;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 
 /// A question about an input; everything left open has a default.
@@ -48,6 +49,8 @@ pub struct Question {
     pub deadlock: bool,
     /// Places at which no thread may be stuck, see [`property::stuck`].
     pub stuck: Vec<String>,
+    /// Places that every thread leaves under a fair scheduler, see [`property::starvation`].
+    pub starvation: Vec<String>,
     /// Expressions over the shared variables that must hold.
     pub invariants: Vec<String>,
     /// True if a question without any property is accepted (simulation, translation).
@@ -80,8 +83,9 @@ pub struct CodeQuestion {
     pub no_spurious: bool,
     /// True if statements without calls, and conditions, are one step.
     pub whole_statements: bool,
-    /// True if sequential consistency is assumed, regardless of the memory orders in the program.
-    pub sequential: bool,
+    /// The memory model; without one, that of the language where the program names memory orders
+    /// that are weaker than sequential consistency.
+    pub memory_model: Option<MemoryModel>,
 }
 
 impl CodeQuestion {
@@ -97,7 +101,7 @@ impl CodeQuestion {
             (self.property.is_some(), vocabulary.property),
             (self.no_spurious, vocabulary.no_spurious),
             (self.whole_statements, vocabulary.whole_statements),
-            (self.sequential, vocabulary.memory_model),
+            (self.memory_model.is_some(), vocabulary.memory_model),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
     }
@@ -178,7 +182,7 @@ impl Question {
         let (mut initial, mut threads) = (None, None);
         for Annotation { word, value } in annotations(&loaded.source.text) {
             let mut wrong = |part: &Part, message: String| {
-                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ stuck L`, `//@ error-label L`, \
+                let hint = "a program can ask with `//@ mutex L`, `//@ at-most L=2`, `//@ never L & x, M`, `//@ race x`, `//@ deadlock`, `//@ stuck L`, `//@ starvation L`, `//@ error-label L`, \
                             `//@ invariant E`, `//@ target x=1 | L`, `//@ initial any` and `//@ threads 3`";
                 let why = Diagnostic::error("E615", part.into(), message).hint(hint);
                 diagnostics.push(SourceDiagnostic::whole(&loaded.source, why));
@@ -200,6 +204,7 @@ impl Question {
                 "never" => &mut question.never,
                 "race" => &mut question.races,
                 "stuck" => &mut question.stuck,
+                "starvation" => &mut question.starvation,
                 "error-label" => &mut question.error_labels,
                 "invariant" => &mut question.invariants,
                 "target" => &mut question.targets,
@@ -242,7 +247,12 @@ impl Question {
 
     fn pose_all(&self, loaded: &Loaded, path: &Path) -> Result<PosedProblem, Vec<SourceDiagnostic>> {
         let mut diagnostics = self.inapplicable(loaded);
-        if let Some(option) = self.code.first(self.vocabulary) {
+        // Boolean programs have memory orders, too.
+        let mut code = self.code.clone();
+        if matches!(loaded.input, Input::Program(_)) {
+            code.memory_model = None;
+        }
+        if let Some(option) = code.first(self.vocabulary) {
             diagnostics.push(self.only_for_code(option, &loaded.input));
         }
         if self.threads == Some(0) {
@@ -277,8 +287,19 @@ impl Question {
     /// Reports options that do not apply to this kind of input.
     fn inapplicable(&self, loaded: &Loaded) -> Vec<SourceDiagnostic> {
         let first = |list: &[String]| list.first().cloned();
-        let Vocabulary { target, prop, error_label, mutex, at_most, never, race, stuck, invariant, .. } =
-            *self.vocabulary;
+        let Vocabulary {
+            target,
+            prop,
+            error_label,
+            mutex,
+            at_most,
+            never,
+            race,
+            stuck,
+            starvation,
+            invariant,
+            ..
+        } = *self.vocabulary;
         let labels = || format!("labels are for programs; use {target} 's|l,l'");
         let given: Vec<(&str, Option<String>, String)> = match loaded.input {
             Input::Program(_) => vec![(
@@ -294,6 +315,7 @@ impl Question {
                 (at_most, first(&self.at_most), labels()),
                 (never, first(&self.never), labels()),
                 (stuck, first(&self.stuck), labels()),
+                (starvation, first(&self.starvation), labels()),
                 (race, first(&self.races), format!("variables are for programs; use {target} 's|l,l'")),
                 (
                     invariant,
@@ -416,11 +438,12 @@ impl Question {
         }
         type Reader = fn(&str) -> Result<Property, Diagnostic>;
         let names = self.vocabulary;
-        let together: [(&str, &[String], Reader); 4] = [
+        let together: [(&str, &[String], Reader); 5] = [
             (names.mutex, &self.mutex, property::mutex),
             (names.at_most, &self.at_most, property::at_most),
             (names.never, &self.never, property::never),
             (names.stuck, &self.stuck, property::stuck),
+            (names.starvation, &self.starvation, property::starvation),
         ];
         for (option, texts, read) in together {
             for text in texts {

@@ -57,6 +57,8 @@ pub struct Vocabulary {
     pub deadlock: &'static str,
     /// Places at which no thread may be stuck.
     pub stuck: &'static str,
+    /// Places that every thread leaves under a fair scheduler.
+    pub starvation: &'static str,
     /// Expressions that must hold.
     pub invariant: &'static str,
     /// The format of an input.
@@ -102,9 +104,10 @@ impl Vocabulary {
         entry: "entry",
         no_spurious: "CodeQuestion::no_spurious",
         whole_statements: "CodeQuestion::whole_statements",
-        memory_model: "CodeQuestion::sequential",
+        memory_model: "CodeQuestion::memory_model",
         deadlock: "no_deadlock",
         stuck: "never_stuck_at",
+        starvation: "leaves",
         invariant: "always",
         from: "Reading::from",
         init_free: "Reading::init_free",

@@ -26,6 +26,7 @@ static FIELDS: Vocabulary = Vocabulary {
     entry: "entries",
     deadlock: "deadlock",
     stuck: "stuck",
+    starvation: "starvation",
     invariant: "invariants",
     ..Vocabulary::LIBRARY
 };
@@ -45,6 +46,7 @@ pub struct Asked {
     races: Vec<String>,
     deadlock: bool,
     stuck: Vec<String>,
+    starvation: Vec<String>,
     invariants: Vec<String>,
     entries: Vec<String>,
     data_race: bool,
@@ -69,6 +71,7 @@ impl Asked {
             races: asked.races,
             deadlock: asked.deadlock,
             stuck: asked.stuck,
+            starvation: asked.starvation,
             invariants: asked.invariants,
             code: CodeQuestion {
                 entries: asked.entries,

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 /// A graph with its relations, over numbered events.
 pub struct Judged<'g> {
     graph: &'g Graph,
+    sequences: Sequences,
     ids: Vec<Id>,
     numbers: BTreeMap<Id, usize>,
     program_order: Relation,
@@ -34,9 +35,24 @@ pub struct Judgement {
     pub race: Option<(Id, Id)>,
 }
 
+/// Which writes behind a release write belong to its release sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sequences {
+    /// Read-modify-writes only, as C++20 has it: fewer, so that more executions are possible.
+    #[default]
+    Updates,
+    /// Later writes of the same thread as well, as C11 and RC11 have it.
+    Thread,
+}
+
 /// Returns what there is to know of a graph; `None` if it is not consistent, or too large.
 pub fn judge(graph: &Graph) -> Option<Judgement> {
-    let judged = Judged::new(graph)?;
+    judge_with(graph, Sequences::Updates)
+}
+
+/// The same with release sequences of one kind.
+pub fn judge_with(graph: &Graph, sequences: Sequences) -> Option<Judgement> {
+    let judged = Judged::with(graph, sequences)?;
     let sequential = judged.is_sequential();
     judged.is_consistent().then(|| Judgement { sequential, race: judged.race() })
 }
@@ -44,6 +60,10 @@ pub fn judge(graph: &Graph) -> Option<Judgement> {
 impl<'g> Judged<'g> {
     /// Numbers the events and builds the relations; `None` if the graph is too large.
     pub fn new(graph: &'g Graph) -> Option<Judged<'g>> {
+        Judged::with(graph, Sequences::Updates)
+    }
+
+    fn with(graph: &'g Graph, sequences: Sequences) -> Option<Judged<'g>> {
         let initial = graph.writes.keys().map(|&location| Id::Initial(location));
         let ids: Vec<Id> = initial.chain(graph.events().map(|(id, _)| id)).collect();
         if ids.len() > MOST_EVENTS {
@@ -53,6 +73,7 @@ impl<'g> Judged<'g> {
         let empty = Relation::new(ids.len());
         let mut judged = Judged {
             graph,
+            sequences,
             ids,
             numbers,
             program_order: empty.clone(),
@@ -163,7 +184,8 @@ impl<'g> Judged<'g> {
     /// A write, and the read-modify-writes that read from it, directly or through others.
     fn release_sequence(&self, write: usize) -> u128 {
         let updates = self.set(|e| e.kind == Kind::Update);
-        let (mut sequence, mut open) = (1u128 << write, vec![write]);
+        let own = self.later_own_writes(write) | 1 << write;
+        let (mut sequence, mut open) = (own, members(own).collect::<Vec<_>>());
         while let Some(head) = open.pop() {
             for update in members(self.reads_from.after(head) & updates & !sequence) {
                 sequence |= 1 << update;
@@ -171,6 +193,19 @@ impl<'g> Judged<'g> {
             }
         }
         sequence
+    }
+
+    /// The later writes of the same thread that belong to a release sequence.
+    fn later_own_writes(&self, write: usize) -> u128 {
+        let location = self.event(write).map(|e| e.location);
+        let alike = match self.sequences {
+            Sequences::Updates => 0,
+            Sequences::Thread => {
+                self.set(|e| e.writes() && Some(e.location) == location && e.order != Order::Plain)
+            }
+        };
+        let later = members(alike & self.program_order.after(write)).filter(|&w| self.same_thread(w, write));
+        later.fold(0, |set, w| set | 1 << w)
     }
 
     fn acquires(&self, sequence: u128) -> u128 {

@@ -5,6 +5,7 @@
 //! [`slices`], find out from runs under sequential consistency alone whether there are others.
 
 pub mod axioms;
+pub mod explain;
 pub mod graph;
 pub mod litmus;
 pub mod order;

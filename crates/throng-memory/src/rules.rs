@@ -312,6 +312,7 @@ pub struct Monitor {
     class: Class,
     sources: BTreeSet<Location>,
     features: Features,
+    auxiliary: Option<Location>,
 }
 
 impl Monitor {
@@ -330,7 +331,14 @@ impl Monitor {
         } else {
             sources.insert(target);
         }
-        Monitor { target, class, sources, features }
+        Monitor { target, class, sources, features, auxiliary: None }
+    }
+
+    /// The same beside auxiliary variables, which this location stands for: whoever uses them is
+    /// aware of what happened before, and knows no more ([`Monitor::auxiliary`]).
+    #[must_use]
+    pub fn beside(self, auxiliary: Location) -> Monitor {
+        Monitor { auxiliary: Some(auxiliary), ..self }
     }
 
     /// The location that the slice is about.
@@ -353,6 +361,7 @@ impl Monitor {
             Bit::Thread(Mine::Released) => on.released,
             Bit::Thread(Mine::Fenced | Mine::Pending) => on.fenced,
             Bit::Thread(Mine::Ordered) => on.ordered,
+            Bit::Location(Of::ReaderAware, y) if self.auxiliary == Some(y) => !self.class.is_plain(),
             Bit::Location(_, y) if !self.sources.contains(&y) => false,
             Bit::Location(Of::WriterAware | Of::ReaderAware, y) => !self.class.is_plain() && y != self.target,
             Bit::Location(Of::Message, y) => y != self.target,
@@ -365,7 +374,8 @@ impl Monitor {
     /// All bits with their initial values.
     pub fn bits(&self) -> Vec<(Bit, bool)> {
         let threads = Mine::ALL.into_iter().map(Bit::Thread);
-        let locations = self.sources.iter().flat_map(|&y| Of::ALL.map(|of| Bit::Location(of, y)));
+        let sources = self.sources.iter().copied().chain(self.auxiliary);
+        let locations = sources.flat_map(|y| Of::ALL.map(|of| Bit::Location(of, y)));
         let all = threads.chain(locations).chain([Bit::Nothing]).filter(|&bit| self.has(bit));
         let aware = |bit: &Bit| {
             matches!(bit, Bit::Thread(Mine::Aware) | Bit::Location(Of::WriterAware | Of::ReaderAware, _))
@@ -403,6 +413,18 @@ impl Monitor {
         let mut draft = Draft::new(self);
         draft.all_stale(&Formula::Constant(true));
         draft.up_to_date();
+        draft.finish()
+    }
+
+    /// What a statement about auxiliary variables does: it orders, like a read-modify-write of one
+    /// location, and never synchronises.
+    pub fn auxiliary(&self) -> Update {
+        let mut draft = Draft::new(self);
+        if let Some(y) = self.auxiliary {
+            let aware = draft.mine(Mine::Aware).or(draft.at(Of::ReaderAware, y));
+            draft.set(Bit::Thread(Mine::Aware), aware.clone());
+            draft.set(Bit::Location(Of::ReaderAware, y), aware);
+        }
         draft.finish()
     }
 
@@ -554,7 +576,7 @@ impl Draft<'_> {
     /// The last write so far becomes stale, and only the writer knows the new one.
     fn target_written(&mut self, update: bool) {
         self.set_others(Mine::Aware, Formula::Constant(false));
-        for &z in &self.monitor.sources {
+        for z in self.monitor.sources.iter().copied().chain(self.monitor.auxiliary) {
             for of in [Of::WriterAware, Of::ReaderAware] {
                 self.set(Bit::Location(of, z), Formula::Constant(false));
             }

@@ -29,13 +29,16 @@ pub struct Search<'s> {
     pub graphs: usize,
     /// The most threads; more are not started.
     pub threads: usize,
+    /// The first so many threads start alike, so that only one order in which they begin is looked
+    /// at.
+    pub alike: usize,
     /// Returns whether to stop at once.
     pub stop: &'s dyn Fn() -> bool,
 }
 
 impl Default for Search<'_> {
     fn default() -> Self {
-        Search { events: 64, graphs: 1_000_000, threads: usize::MAX, stop: &|| false }
+        Search { events: 64, graphs: 1_000_000, threads: usize::MAX, alike: 0, stop: &|| false }
     }
 }
 
@@ -66,24 +69,28 @@ impl Search<'_> {
     /// Goes through all executions; `visit` returns whether to go on.
     pub fn run<P: Program>(&self, program: &P, visit: &mut dyn FnMut(Met<'_, P::State>) -> bool) -> Ended {
         let states = program.threads();
-        self.run_from(program, Execution { graph: Graph::new(states.len()), states }, visit)
+        let mut starts = vec![Execution { graph: Graph::new(states.len()), states }];
+        for thread in 0..starts[0].states.len() {
+            starts = starts.iter().flat_map(|start| settled(program, start, thread)).collect();
+        }
+        self.run_from(program, starts, visit)
     }
 
-    /// The same from an execution on.
+    /// The same from these executions on.
     pub fn run_from<P: Program>(
         &self,
         program: &P,
-        start: Execution<P::State>,
+        starts: Vec<Execution<P::State>>,
         visit: &mut dyn FnMut(Met<'_, P::State>) -> bool,
     ) -> Ended {
-        let mut seen = FxHashSet::from_iter([start.clone()]);
-        let mut open = VecDeque::from([start]);
+        let mut seen = FxHashSet::from_iter(starts.iter().cloned());
+        let mut open = VecDeque::from(starts);
         let mut ended = Ended::Exhausted;
         while let Some(execution) = open.pop_front() {
             if (self.stop)() {
                 return Ended::Stopped;
             }
-            let extensions = Extensions::of(program, &execution, self.threads);
+            let extensions = Extensions::of(program, &execution, (self.threads, self.alike));
             for &(thread, site) in &extensions.failures {
                 if !visit(Met::Failure(&execution, thread, site)) {
                     return Ended::Stopped;
@@ -134,16 +141,28 @@ struct Extensions<S> {
     cut: bool,
 }
 
-impl<S: Clone> Extensions<S> {
-    fn of<P: Program<State = S>>(program: &P, execution: &Execution<S>, threads: usize) -> Extensions<S> {
+impl<S: Clone + Eq> Extensions<S> {
+    fn of<P: Program<State = S>>(
+        program: &P,
+        execution: &Execution<S>,
+        (threads, alike): (usize, usize),
+    ) -> Extensions<S> {
         let mut next = Extensions { found: Vec::new(), failures: Vec::new(), finished: true, cut: false };
         for thread in 0..execution.states.len() {
             for offer in program.offers(&execution.states[thread]) {
                 next.finished = false;
+                if waits_for_its_turn(execution, thread, alike) {
+                    continue;
+                }
                 next.take(program, execution, thread, offer, threads);
             }
         }
         next
+    }
+
+    /// Adds what a thread did, with what it does on its own afterwards.
+    fn add<P: Program<State = S>>(&mut self, program: &P, after: Execution<S>, thread: usize) {
+        self.found.extend(settled(program, &after, thread));
     }
 
     fn take<P: Program<State = S>>(
@@ -155,17 +174,18 @@ impl<S: Clone> Extensions<S> {
         threads: usize,
     ) {
         match offer {
-            Offer::Local(next) => self.found.push(moved(execution, thread, next)),
+            // It was looked at when the thread came here.
+            Offer::Local(_) => {}
             Offer::Fail { site } => self.failures.push((thread, site)),
             Offer::Fence { order, site, next } => {
                 let event = Event { kind: Kind::Fence, location: 0, order, read: None, written: None, site };
                 let graph = execution.graph.with(thread, event, None);
-                self.found.push(Execution { graph, ..moved(execution, thread, next) });
+                self.add(program, Execution { graph, ..moved(execution, thread, next) }, thread);
             }
             Offer::Store { location, value, order, site, next } => {
                 let event =
                     Event { kind: Kind::Store, location, order, read: None, written: Some(value), site };
-                self.store(&known(program, execution, location), thread, event, next);
+                self.store(program, &known(program, execution, location), (thread, event, next));
             }
             Offer::Read { location, instruction, site } => {
                 let execution = known(program, execution, location);
@@ -173,7 +193,10 @@ impl<S: Clone> Extensions<S> {
             }
             Offer::Create { child, next } => {
                 if execution.states.len() < threads {
-                    self.found.push(created(execution, thread, child, next));
+                    let child_number = execution.states.len();
+                    for after in settled(program, &created(execution, thread, child, next), child_number) {
+                        self.add(program, after, thread);
+                    }
                 } else {
                     self.cut = true;
                 }
@@ -185,17 +208,22 @@ impl<S: Clone> Extensions<S> {
                     let events = after.graph.threads[thread].len() as u16;
                     after.graph.joined.push((thread as u16, events, other as u16));
                     after.graph.joined.sort_unstable();
-                    self.found.push(after);
+                    self.add(program, after, thread);
                 }
             }
         }
     }
 
     /// A store may come after any write of its location.
-    fn store(&mut self, execution: &Execution<S>, thread: usize, event: Event, next: S) {
+    fn store<P: Program<State = S>>(
+        &mut self,
+        program: &P,
+        execution: &Execution<S>,
+        (thread, event, next): (usize, Event, S),
+    ) {
         for &after in &execution.graph.writes[&event.location] {
             let graph = execution.graph.with(thread, event.clone(), Some(after));
-            self.found.push(Execution { graph, ..moved(execution, thread, next.clone()) });
+            self.add(program, Execution { graph, ..moved(execution, thread, next.clone()) }, thread);
         }
     }
 
@@ -217,9 +245,44 @@ impl<S: Clone> Extensions<S> {
             let kind = if writes.is_some() { Kind::Update } else { Kind::Load };
             let event = Event { kind, location, order, read: Some((value, write)), written: writes, site };
             let graph = execution.graph.with(thread, event, writes.map(|_| write));
-            self.found.push(Execution { graph, ..moved(execution, thread, next) });
+            self.add(program, Execution { graph, ..moved(execution, thread, next) }, thread);
         }
     }
+}
+
+/// Where a thread gets to on its own: at each place where it may do something that others see, or
+/// has ended. A thread that only ever goes round on its own never gets to such a place.
+fn settled<P: Program>(
+    program: &P,
+    execution: &Execution<P::State>,
+    thread: usize,
+) -> Vec<Execution<P::State>> {
+    let start = execution.states[thread].clone();
+    let (mut seen, mut open) = (FxHashSet::from_iter([start.clone()]), vec![start]);
+    let mut found = Vec::new();
+    while let Some(state) = open.pop() {
+        let offers = program.offers(&state);
+        if offers.is_empty() || offers.iter().any(|offer| !matches!(offer, Offer::Local(_))) {
+            found.push(moved(execution, thread, state));
+        }
+        for offer in offers {
+            if let Offer::Local(next) = offer
+                && seen.insert(next.clone())
+            {
+                open.push(next);
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether a thread that has not begun comes after another one like it.
+fn waits_for_its_turn<S: Eq>(execution: &Execution<S>, thread: usize, alike: usize) -> bool {
+    thread > 0
+        && thread < alike
+        && execution.graph.threads[thread].is_empty()
+        && execution.graph.threads[thread - 1].is_empty()
+        && execution.states[thread] == execution.states[thread - 1]
 }
 
 fn moved<S: Clone>(execution: &Execution<S>, thread: usize, next: S) -> Execution<S> {
@@ -265,16 +328,18 @@ pub enum Hunt<S> {
 }
 
 impl Search<'_> {
-    /// Looks for an execution with a failing assertion or a race.
-    pub fn hunt<P: Program>(&self, program: &P) -> Hunt<P::State> {
+    /// Looks for an execution with a race, or with a failing assertion if `assertions` count.
+    pub fn hunt<P: Program>(&self, program: &P, assertions: bool) -> Hunt<P::State> {
         let (mut found, mut graphs) = (None, 0);
         let ended = self.run(program, &mut |met| {
             let failing = match met {
                 Met::Graph(execution, Judgement { race: Some((a, b)), .. }) => {
                     Some((execution, Failure::Race(*a, *b)))
                 }
-                Met::Failure(execution, thread, site) => Some((execution, Failure::Assertion(thread, site))),
-                Met::Graph(..) | Met::Complete(..) => None,
+                Met::Failure(execution, thread, site) if assertions => {
+                    Some((execution, Failure::Assertion(thread, site)))
+                }
+                Met::Graph(..) | Met::Failure(..) | Met::Complete(..) => None,
             };
             graphs += 1;
             found = failing.map(|(execution, why)| (Box::new(execution.clone()), why));

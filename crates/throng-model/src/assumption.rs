@@ -14,6 +14,9 @@ pub enum Assumption {
     },
     /// Memory orders that are weaker than `seq_cst` are executed as `seq_cst`.
     StrongOrders,
+    /// No read takes its value from a write that is executed later, which depends on no earlier
+    /// read of its thread.
+    NoLoadBuffering,
     /// Signed integers wrap around.
     Wraps,
     /// Waits for condition variables end with a signal only.
@@ -51,6 +54,7 @@ impl fmt::Display for Assumption {
                 "sequential consistency, which C guarantees to programs without data races"
             }
             Assumption::StrongOrders => "weaker memory orders are executed as memory_order_seq_cst",
+            Assumption::NoLoadBuffering => "C11 without load buffering (RC11)",
             Assumption::Wraps => "signed integers wrap around",
             Assumption::NoSpuriousWakeups => "condition variables do not wake up spuriously",
             Assumption::WholeStatements => "statements without calls, and conditions, are one step",

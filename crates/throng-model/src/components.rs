@@ -22,6 +22,35 @@ pub fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     search.found
 }
 
+/// Returns the nodes of the natural loop of a header, sorted: those from which control comes back to
+/// the header without leaving what it dominates, seen from the entries; empty if there are none.
+pub fn natural_loop(edges: &[Vec<usize>], entries: &[usize], header: usize) -> Vec<usize> {
+    let without = reachable(edges, entries.iter().copied().filter(|&n| n != header), header);
+    let mut before = vec![Vec::new(); edges.len()];
+    for (from, to) in edges.iter().enumerate().filter(|(from, _)| !without[*from]) {
+        to.iter().filter(|&&to| !without[to]).for_each(|&to| before[to].push(from));
+    }
+    let back = before[header].clone();
+    if back.iter().all(|&n| n == header) && !back.contains(&header) {
+        return Vec::new();
+    }
+    let mut inside = reachable(&before, back.into_iter().filter(|&n| n != header), header);
+    inside[header] = true;
+    let from_header = reachable(edges, edges[header].iter().copied(), header);
+    (0..edges.len()).filter(|&n| inside[n] && (n == header || from_header[n])).collect()
+}
+
+/// Returns the nodes that can be reached from some, other than through `barred`.
+fn reachable(edges: &[Vec<usize>], from: impl Iterator<Item = usize>, barred: usize) -> Vec<bool> {
+    let (mut seen, mut work) = (vec![false; edges.len()], from.collect::<Vec<_>>());
+    while let Some(n) = work.pop() {
+        if n != barred && !std::mem::replace(&mut seen[n], true) {
+            work.extend(&edges[n]);
+        }
+    }
+    seen
+}
+
 struct Search<'e> {
     edges: &'e [Vec<usize>],
     index: Vec<usize>,
@@ -88,6 +117,10 @@ mod tests {
         let edges = vec![vec![1], vec![2, 4], vec![1, 3], vec![3], vec![5], vec![]];
         assert_eq!(components(&edges), [vec![3], vec![1, 2]]);
         assert!(components(&[vec![1], vec![]]).is_empty());
+        let outer = vec![vec![1], vec![2, 4], vec![3], vec![1], vec![5], vec![5]];
+        assert_eq!(natural_loop(&outer, &[0], 1), [1, 2, 3]);
+        assert_eq!(natural_loop(&outer, &[0], 5), [5]);
+        assert!(natural_loop(&outer, &[0], 2).is_empty(), "the loop is that of node 1");
         let ring: Vec<Vec<usize>> = (0..100_000).map(|n| vec![(n + 1) % 100_000]).collect();
         assert_eq!(components(&ring).len(), 1, "without recursion");
     }

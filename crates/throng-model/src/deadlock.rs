@@ -5,6 +5,10 @@
 //! property of a whole configuration, which is defined here. A thread that is about to violate an
 //! assertion can move.
 //!
+//! A thread that can only go around a waiting loop ([`crate::waiting`]) waits as well: only
+//! others could end that, so a configuration of which all threads wait or have ended stays as it is
+//! for ever.
+//!
 //! Where states are sets, a configuration stands for many, and some of them may be deadlocks
 //! although others can move. Whether a thread can move depends on the shared variables and on its
 //! own; so removing the parts that can move is exact for each thread by itself, and threads have to
@@ -12,6 +16,8 @@
 //! ([`crate::Traits::blocking`]), this does not hold, and states must be plain.
 
 use crate::cubes::Cubes;
+use crate::stuck::{live_members, members};
+use crate::waiting::{is_in_loop, waits_alone};
 use crate::{Bystanders, Config, Incomplete, Local, Model, Shared, Step, semantics};
 
 /// A part of a state: a shared and a local one.
@@ -35,6 +41,36 @@ pub fn deadlocked(
     if threads.iter().all(|e| model.has_ended(e.0)) {
         return Ok(None);
     }
+    match blocked(model, config, bound)? {
+        None if threads.iter().any(|e| is_in_loop(model, e.0)) => waiting(model, config),
+        found => Ok(found),
+    }
+}
+
+/// Returns a member of `config` in which all threads wait, some of them in loops.
+fn waiting(model: &dyn Model, config: &Config) -> Result<Option<Config>, Incomplete> {
+    if model.blocking().is_some() {
+        return Ok(None);
+    }
+    'members: for member in members(model, config)? {
+        let mut steps = Vec::new();
+        model.post_shared(member.shared, &mut steps)?;
+        if !steps.is_empty() {
+            continue;
+        }
+        for &(l, _) in member.threads.entries() {
+            if !model.has_ended(l) && !waits_alone(model, member.shared, l)? {
+                continue 'members;
+            }
+        }
+        return Ok(Some(member));
+    }
+    Ok(None)
+}
+
+/// Returns a part of `config` in which no thread can move.
+fn blocked(model: &dyn Model, config: &Config, bound: Option<u32>) -> Result<Option<Config>, Incomplete> {
+    let threads = config.threads.entries();
     if model.is_exact() {
         let mut after = Vec::new();
         semantics::successors(model, config, bound, &mut after)?;
@@ -69,8 +105,17 @@ pub fn deadlocked(
 }
 
 /// Returns whether a thread at `l` can be unable to move in shared state `s` by itself, whatever
-/// other threads there are.
+/// other threads there are, other than around a waiting loop.
 pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
+    if is_in_loop(model, l) {
+        for s in model.members_shared(s) {
+            for l in live_members(model, l) {
+                if waits_alone(model, s, l)? {
+                    return Ok(true);
+                }
+            }
+        }
+    }
     if model.is_exact() {
         let mut steps = Vec::new();
         model.post(s, l, &mut steps)?;

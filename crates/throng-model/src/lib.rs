@@ -33,6 +33,7 @@ pub mod cubes;
 pub mod deadlock;
 pub mod limits;
 pub mod localisation;
+pub mod memory;
 pub mod packed;
 pub mod partial_order;
 pub mod predicate;
@@ -44,6 +45,7 @@ pub mod random;
 pub mod reduction;
 pub mod semantics;
 pub mod singles;
+pub mod starvation;
 mod states;
 pub mod stuck;
 pub mod table;
@@ -51,6 +53,7 @@ pub mod thread_names;
 pub mod unfold;
 pub mod verdict;
 pub mod views;
+pub mod waiting;
 
 use std::sync::Arc;
 
@@ -223,6 +226,13 @@ pub trait Model: Describe + Send + Sync {
     /// Returns whether a thread at `l` has ended: such a thread does not make a configuration a
     /// deadlock.
     fn has_ended(&self, l: Local) -> bool;
+
+    /// Returns what is known about threads that wait in loops, if there may be some. A model that is
+    /// made from another one hands on what that one says, or deadlocks and stuck threads that wait
+    /// in loops are not seen in it.
+    fn waits(&self) -> Option<&dyn waiting::Waits> {
+        None
+    }
 
     /// Returns the backward steps, if the model can list them.
     fn predecessors(&self) -> Option<&dyn Predecessors> {

@@ -67,6 +67,10 @@ pub enum What {
     /// `configs` are the local states to check, one thread each, whatever the shared state; and,
     /// before them, a configuration with a stuck thread if one was found, for people.
     Stuck,
+    /// Executions are bad in which the scheduler is fair and a thread stays in one of the local
+    /// states `configs` for ever, see [`crate::starvation`]; as for [`What::Stuck`], before them may
+    /// be a configuration that was found.
+    Starvation,
 }
 
 /// A question about single configurations.
@@ -308,6 +312,7 @@ impl Target {
         let what = match property {
             Property::Deadlock => What::Deadlock,
             Property::Stuck(_) => What::Stuck,
+            Property::Starvation(_) => What::Starvation,
             _ => What::Covers,
         };
         Target { name: property.name(), what, configs, property: Some(Arc::new(property)) }
@@ -323,7 +328,7 @@ impl Target {
     pub fn formula(&self) -> Option<&Arc<Formula>> {
         match &self.what {
             What::Formula(formula) => Some(formula),
-            What::Covers | What::Deadlock | What::Stuck => None,
+            What::Covers | What::Deadlock | What::Stuck | What::Starvation => None,
         }
     }
 
@@ -342,10 +347,15 @@ impl Target {
         self.what == What::Stuck
     }
 
+    /// Returns whether starvation is bad.
+    pub fn is_starvation(&self) -> bool {
+        self.what == What::Starvation
+    }
+
     /// Returns whether the target is about whole configurations, with no other threads: deadlocks,
-    /// stuck threads. These are not upward closed.
+    /// stuck threads, starvation. These are not upward closed.
     pub fn is_about_all_threads(&self) -> bool {
-        self.is_deadlock() || self.is_stuck()
+        self.is_deadlock() || self.is_stuck() || self.is_starvation()
     }
 
     /// Returns whether some concrete configuration of `config` is bad; false also if a formula asks
@@ -378,7 +388,7 @@ impl Target {
         match &self.what {
             What::Covers => true,
             What::Formula(f) => f.when == Predicate::TRUE && !matches!(f.asks, Asks::Largest(_)),
-            What::Deadlock | What::Stuck => false,
+            What::Deadlock | What::Stuck | What::Starvation => false,
         }
     }
 

@@ -7,6 +7,9 @@
 
 use std::ops::Range;
 
+/// The name of all places in questions about stuck threads.
+pub const ANYWHERE: &str = "any";
+
 /// A property of an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Property {
@@ -22,6 +25,8 @@ pub enum Property {
     Never(Together),
     /// No thread at one of these places is unable to move ever again.
     Stuck(Together),
+    /// Under a fair scheduler, no thread stays at one of these places for ever.
+    Starvation(Together),
     /// No two threads are about to access this shared variable, or any, one of them to write it.
     Race(Option<String>),
     /// This expression over the shared variables holds.
@@ -86,11 +91,18 @@ impl Property {
     /// threads.
     pub fn together(&self) -> Option<&Together> {
         match self {
-            Property::Mutex(of) | Property::AtMost(of) | Property::Never(of) | Property::Stuck(of) => {
-                Some(of)
-            }
+            Property::Mutex(of)
+            | Property::AtMost(of)
+            | Property::Never(of)
+            | Property::Stuck(of)
+            | Property::Starvation(of) => Some(of),
             _ => None,
         }
+    }
+
+    /// Returns whether threads that are stuck are asked for wherever they are.
+    pub fn is_stuck_anywhere(&self) -> bool {
+        matches!(self, Property::Stuck(of) if of.text.trim() == ANYWHERE)
     }
 
     /// Returns its name for people.
@@ -102,6 +114,7 @@ impl Property {
             Property::AtMost(of) => format!("at-most {}", of.wording()),
             Property::Never(of) => format!("never {}", of.wording()),
             Property::Stuck(of) => format!("stuck {}", of.wording()),
+            Property::Starvation(of) => format!("starvation {}", of.wording()),
             Property::Race(Some(name)) => format!("race {name}"),
             Property::Race(None) => "race".into(),
             Property::Invariant(text) => format!("invariant {text}"),

@@ -6,6 +6,9 @@
 //! stuck if it can lead a step, be woken, or be moved elsewhere in no configuration that can follow
 //! while it stays there.
 //!
+//! A thread that goes around a waiting loop ([`crate::waiting`]) does not move in this sense, as long
+//! as it stays in the loop and does nothing that others can tell.
+//!
 //! Where states are sets, whether a thread can *ever* move differs between the members of a set. So
 //! sets are split into their members here, except for values that no thread will read again
 //! ([`crate::SetStates::forget`]).
@@ -16,7 +19,9 @@ use rustc_hash::FxBuildHasher;
 use crate::cubes::{Cube, FREE, ZERO};
 use crate::limits::Ticker;
 use crate::problem::Target;
+use crate::property::Property;
 use crate::verdict::Unknown;
+use crate::waiting::{around, is_in_loop, is_waiting};
 use crate::{
     Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, deadlock, semantics,
 };
@@ -34,6 +39,8 @@ pub struct Stuck<'m> {
     bound: Option<u32>,
     /// Configurations with more threads have not been explored: nothing is known about them.
     most: Option<u32>,
+    /// Whether threads are asked for wherever they are.
+    anywhere: bool,
 }
 
 /// The successors while a thread is followed.
@@ -48,7 +55,8 @@ impl<'m> Stuck<'m> {
     /// Checks for threads in the states of `target`. A step creates no more than `bound` threads,
     /// and configurations with more than `most` threads are unknown.
     pub fn new(model: &'m dyn Model, target: &'m Target, bound: Option<u32>, most: Option<u32>) -> Stuck<'m> {
-        Stuck { model, target, bound, most }
+        let anywhere = target.property.as_deref().is_some_and(Property::is_stuck_anywhere);
+        Stuck { model, target, bound, most, anywhere }
     }
 
     /// Returns a member of a configuration of `all` with a stuck thread, and the index of that
@@ -124,6 +132,11 @@ impl<'m> Stuck<'m> {
 
     /// Returns whether a thread at `l` is in one of the states of the target.
     fn is_there(&self, l: Local) -> bool {
+        match self.model.waits().and_then(|waits| waits.is_asked(l)) {
+            Some(asked) => return asked,
+            None if self.anywhere => return !self.model.has_ended(l),
+            None => {}
+        }
         let mut asked = self.target.configs.iter().map(|c| c.threads.entries());
         asked.any(|threads| matches!(threads, &[(there, 1)] if self.model.meets_local(l, there)))
     }
@@ -149,32 +162,23 @@ impl<'m> Stuck<'m> {
                 return Ok(After::Moves);
             }
         }
-        let mut led = Vec::new();
-        let leads = match model.sets() {
-            None => {
-                model.post(s, *thread, &mut led)?;
-                let whole = whole(&(others.clone(), *thread));
-                let mut after = Vec::new();
-                led.iter()
-                    .try_for_each(|step| semantics::fire(model, &whole, step, self.bound, &mut after))?;
-                !after.is_empty()
-            }
-            Some(sets) => {
-                let mut moving = Vec::new();
-                sets.moving(s, *thread, &mut moving)?;
-                !moving.is_empty()
-            }
-        };
-        if leads {
-            return Ok(After::Moves);
+        let mut next = Vec::new();
+        match around(model, s, *thread)? {
+            Some(stays) if !stays.is_empty() => next.extend(stays.into_iter().map(|l| (others.clone(), l))),
+            _ if self.leads((others, *thread))? => return Ok(After::Moves),
+            _ => {}
         }
         let mut steps = Vec::new();
         model.post_shared(s, &mut steps)?;
         for &(l, _) in others.threads.entries() {
+            let before = steps.len();
             model.post(s, l, &mut steps)?;
+            // A run in which an assumption has stopped some thread is not one of the program.
+            if steps.len() == before && !model.has_ended(l) && !is_waiting(model, s, l)? {
+                return Ok(After::Moves);
+            }
         }
         let room = self.bound.map(|n| n.saturating_sub(1));
-        let mut next = Vec::new();
         for step in steps {
             // The thread takes part in another thread's step.
             if step.take.count(*thread) > others.threads.count(*thread)
@@ -200,19 +204,55 @@ impl<'m> Stuck<'m> {
         Ok(After::Stays(next))
     }
 
+    /// Returns whether a thread can lead a step, or no longer waits for others.
+    fn leads(&self, (others, thread): (&Config, Local)) -> Result<bool, Incomplete> {
+        let (model, s) = (self.model, others.shared);
+        let leads = match model.sets() {
+            None => {
+                let (mut led, mut after) = (Vec::new(), Vec::new());
+                model.post(s, thread, &mut led)?;
+                let whole = whole(&(others.clone(), thread));
+                led.iter()
+                    .try_for_each(|step| semantics::fire(model, &whole, step, self.bound, &mut after))?;
+                !after.is_empty()
+            }
+            Some(sets) => {
+                let mut moving = Vec::new();
+                sets.moving(s, thread, &mut moving)?;
+                !moving.is_empty()
+            }
+        };
+        Ok(leads || !is_waiting(model, s, thread)?)
+    }
+
     /// Returns where the followed thread is after another thread's step; `None` if it may move
     /// elsewhere.
     fn fates(&self, step: &Step, thread: Local) -> Result<Option<Vec<Local>>, Incomplete> {
         Ok(match step.others {
             Bystanders::Stay => Some(vec![thread]),
-            Bystanders::WakeOne => self.model.woken_by(step, thread).is_none().then(|| vec![thread]),
+            Bystanders::WakeOne => match self.model.woken_by(step, thread) {
+                None => Some(vec![thread]),
+                // It may be another one that is woken.
+                Some(to) => self.stays_in_loop(thread, to).then(|| vec![thread, to]),
+            },
             Bystanders::Transfer => {
                 let mut fates = Vec::new();
                 self.model.bystander(step, thread, &mut fates)?;
-                let stays = |fate: Option<Local>| fate.filter(|&l| self.is_there(l));
+                let stays = |fate: Option<Local>| {
+                    fate.filter(|&l| self.is_listed(l) || self.stays_in_loop(thread, l))
+                };
                 fates.into_iter().map(stays).collect()
             }
         })
+    }
+
+    /// Returns whether a thread in one of the states that the target lists counts as not moved.
+    fn is_listed(&self, l: Local) -> bool {
+        !self.anywhere && self.is_there(l)
+    }
+
+    fn stays_in_loop(&self, from: Local, to: Local) -> bool {
+        is_in_loop(self.model, from) && is_in_loop(self.model, to)
     }
 
     /// Returns whether a thread at `l` can be unable to move in `s` by itself.
@@ -221,14 +261,14 @@ impl<'m> Stuck<'m> {
     }
 }
 
-fn whole((others, thread): &Followed) -> Config {
+pub(crate) fn whole((others, thread): &Followed) -> Config {
     let mut all = others.clone();
     all.threads.insert(*thread, 1);
     all
 }
 
 /// Returns the members of a local state, up to values that no thread will read again.
-fn live_members(model: &dyn Model, l: Local) -> Vec<Local> {
+pub(crate) fn live_members(model: &dyn Model, l: Local) -> Vec<Local> {
     let Some(sets) = model.sets() else { return vec![l] };
     sets.members_local(live(sets, l)).into_iter().map(|l| sets.forget(l)).collect()
 }
@@ -246,7 +286,7 @@ fn live(sets: &dyn SetStates, l: Local) -> Local {
 }
 
 /// Returns the configurations that `config` stands for.
-fn members(model: &dyn Model, config: &Config) -> Result<Vec<Config>, Incomplete> {
+pub(crate) fn members(model: &dyn Model, config: &Config) -> Result<Vec<Config>, Incomplete> {
     let Some(sets) = model.sets() else { return Ok(vec![config.clone()]) };
     let too_many = || Incomplete("a configuration stands for too many".into());
     let free = |cube: Cube| cube.iter().filter(|&&m| m == FREE).count();

@@ -16,11 +16,10 @@ pub fn analyse(program: &Program) -> Facts {
     let split = program.split_by_thread();
     let index = Index::of(&split.program);
     let points = points::solve(&split.program, &index);
-    let mut facts = Facts { points: Default::default(), ..Facts::default() };
+    let mut facts = Facts::default();
     let values = Values { program: &split.program, index: &index, points: &points };
-    facts.escaped = points::escaped(&values);
-    let flow = Flow::new(values);
+    let escaped = points::escaped(&values);
+    let flow = Flow::new(values, &escaped);
     states::solve(&flow, &mut facts);
-    facts.points = points;
-    facts
+    Facts { points, escaped, ..facts }
 }

@@ -1,8 +1,8 @@
 //! Where addresses may be: constraints are satisfied one by one until all are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use throng_goto::program::Program;
+use throng_goto::program::{Instr, Program, Reg, reads};
 use throng_goto_check::races::escaping;
 use throng_goto_check::races::inclusion::{Holder, Index, Values};
 use throng_goto_check::races::points::{Offsets, Pointers, Points, Site};
@@ -23,20 +23,94 @@ pub(crate) fn solve(program: &Program, index: &Index) -> Points {
     let mut required = Vec::new();
     Values { program, index, points: &points }.at_start(&mut |h, p| required.push((h, p)));
     required.drain(..).for_each(|(h, p)| _ = add(&mut points, h, &p));
-    // A template is looked at again if something has changed that it may read.
-    let mut again = true;
-    while again {
-        again = false;
-        for (t, template) in program.templates.iter().enumerate() {
-            for pc in 0..template.code.len() {
-                Values { program, index, points: &points }.requires(t, pc, &mut |h, p| required.push((h, p)));
+    let mut search = Search::new(program, index, points);
+    while search.pass() {}
+    search.points
+}
+
+/// When something changed, as numbers that grow.
+struct Search<'p> {
+    program: &'p Program,
+    index: &'p Index,
+    points: Points,
+    now: u64,
+    registers: Vec<Vec<u64>>,
+    memory: HashMap<Site, u64>,
+    /// The last change of what some function returns.
+    returned: u64,
+    /// By instruction, the registers that it reads, and when it was looked at.
+    reads: Vec<Vec<(Vec<Reg>, u64)>>,
+}
+
+impl<'p> Search<'p> {
+    fn new(program: &'p Program, index: &'p Index, points: Points) -> Search<'p> {
+        let read = |i: &Instr| {
+            let mut found = Vec::new();
+            reads(i, &mut |r| found.push(r));
+            (found, 0)
+        };
+        Search {
+            program,
+            index,
+            points,
+            now: 1,
+            registers: program.templates.iter().map(|t| vec![1; t.registers.len()]).collect(),
+            memory: HashMap::new(),
+            returned: 1,
+            reads: program.templates.iter().map(|t| t.code.iter().map(read).collect()).collect(),
+        }
+    }
+
+    /// Goes through the instructions of which something has changed that they read; returns whether
+    /// sets have grown.
+    fn pass(&mut self) -> bool {
+        let (before, mut required) = (self.now, Vec::new());
+        for t in 0..self.program.templates.len() {
+            for pc in 0..self.program.templates[t].code.len() {
+                if !self.is_due(t, pc) {
+                    continue;
+                }
+                self.reads[t][pc].1 = self.now;
+                Values { program: self.program, index: self.index, points: &self.points }.requires(
+                    t,
+                    pc,
+                    &mut |h, p| required.push((h, p)),
+                );
                 for (h, p) in required.drain(..) {
-                    again |= add(&mut points, h, &p);
+                    if add(&mut self.points, h, &p) {
+                        self.note(h);
+                    }
                 }
             }
         }
+        self.now != before
     }
-    points
+
+    fn note(&mut self, holder: Holder) {
+        self.now += 1;
+        match holder {
+            Holder::Register(t, r) => self.registers[t][r as usize] = self.now,
+            Holder::Returned(_) => self.returned = self.now,
+            Holder::Memory(site, _) => _ = self.memory.insert(site, self.now),
+        }
+    }
+
+    fn is_due(&self, t: usize, pc: usize) -> bool {
+        let (registers, seen) = &self.reads[t][pc];
+        let i = &self.program.templates[t].code[pc];
+        let new = |at: u64| at > *seen;
+        if *seen == 0 || registers.iter().any(|r| new(self.registers[t][*r as usize])) {
+            return true;
+        }
+        match i {
+            Instr::Load(_, a, _) | Instr::Resize(_, a, _) => {
+                let values = Values { program: self.program, index: self.index, points: &self.points };
+                values.of(t, a).sites().any(|site| self.memory.get(&site).is_some_and(|at| new(*at)))
+            }
+            Instr::Call { .. } | Instr::CallPointer { .. } | Instr::Join(..) => new(self.returned),
+            _ => false,
+        }
+    }
 }
 
 fn add(points: &mut Points, holder: Holder, pointers: &Pointers) -> bool {
@@ -61,7 +135,8 @@ fn store(points: &mut Points, site: Site, at: Offsets, pointers: &Pointers) -> b
         return false;
     }
     let entries = points.memory.entry(site).or_default();
-    let place = match entries.iter().position(|(place, _)| place.covers(at)) {
+    let known = entries.iter().position(|(place, _)| place.covers(at));
+    let place = match known {
         Some(n) => n,
         None => {
             entries.push((at, Pointers::default()));
@@ -73,7 +148,7 @@ fn store(points: &mut Points, site: Site, at: Offsets, pointers: &Pointers) -> b
             n
         }
     };
-    let changed = extend(&mut entries[place].1, pointers);
+    let changed = extend(&mut entries[place].1, pointers) || known.is_none();
     if entries.len() > MOST_PLACES {
         let mut all = (at, Pointers::default());
         for (place, content) in entries.iter() {

@@ -1,35 +1,9 @@
 //! What the analysis and its checker say about small programs.
 
-use throng_goto_check::races::check;
-use throng_goto_check::races::findings::{Findings, Status};
+mod common;
 
-const DECLARATIONS: &str = "
-    typedef union { int a[10]; } pthread_mutex_t; typedef union { int a[14]; } pthread_rwlock_t;
-    typedef unsigned long pthread_t; typedef unsigned long size_t;
-    int pthread_mutex_init(pthread_mutex_t *, void *);
-    int pthread_mutex_lock(pthread_mutex_t *); int pthread_mutex_unlock(pthread_mutex_t *);
-    int pthread_mutex_trylock(pthread_mutex_t *);
-    int pthread_rwlock_rdlock(pthread_rwlock_t *); int pthread_rwlock_wrlock(pthread_rwlock_t *);
-    int pthread_rwlock_unlock(pthread_rwlock_t *);
-    int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
-    int pthread_join(pthread_t, void **);
-    void *malloc(size_t); void free(void *); int __VERIFIER_nondet_int(void);
-    pthread_mutex_t m, n; pthread_rwlock_t rw; int x, y, a[10]; pthread_t t, u;
-    struct s { pthread_mutex_t m; int x; struct s *next; } *p, *q, *head;
-    void *threads(void *(*f)(void *), void *arg) {
-      for (int i = 0; i < 10; i++) pthread_create(&t, 0, f, arg); return 0; }
-    ";
-
-/// Returns what is found out about a program, by the checker.
-fn findings(text: &str) -> Findings {
-    let text = format!("{DECLARATIONS}{text}");
-    let mut options = throng_c::Options::default();
-    options.question.race = true;
-    let source = throng_lang::source::Source::new("a.i", &text);
-    let read = throng_c::read(source, text, &options).map_err(|r| r.diagnostics).expect("read");
-    let facts = throng_static::analyse(&read.query.program);
-    check(&read.query.program, &facts).expect("the facts are right")
-}
+use common::findings;
+use throng_goto_check::races::findings::Status;
 
 /// Returns the names of the objects that may be raced for.
 fn possible(text: &str) -> Vec<String> {
@@ -133,4 +107,34 @@ fn fields_and_pointers_to_functions() {
         int main(void) { pthread_create(&t, 0, f, 0); one.next = 0; }";
     assert!(possible(text).is_empty());
     assert_eq!(possible(&text.replace("one.next = 0", "one.x = 0")), ["one.x"]);
+}
+
+#[test]
+fn semaphores_that_let_one_thread_past() {
+    let with = |init: &str, body: &str, more: &str| {
+        format!(
+            "sem_t s; void *f(void *v) {{ {body} return 0; }}
+            int main(void) {{ {init} threads(f, 0); {more} }}"
+        )
+    };
+    let body = "sem_wait(&s); x++; sem_post(&s);";
+    assert!(possible(&with("sem_init(&s, 0, 1);", body, "")).is_empty());
+    assert_eq!(possible(&with("sem_init(&s, 0, 2);", body, "")), ["x"]);
+    assert_eq!(possible(&with("sem_init(&s, 0, 1);", body, "sem_post(&s);")), ["x"]);
+    assert_eq!(possible(&with("sem_init(&s, 0, 1);", body, "sem_init(&s, 0, 1);")), ["x"]);
+    assert_eq!(possible(&with("sem_init(&s, 0, 1);", "sem_wait(&s); sem_post(&s); x++;", "")), ["x"]);
+}
+
+#[test]
+fn conditions_on_what_only_the_thread_knows() {
+    let with = |between: &str| {
+        format!(
+            "_Thread_local int own; void *f(void *v) {{ own = 1; {between}
+               if (own == 1) pthread_mutex_lock(&m); x++; if (own == 1) pthread_mutex_unlock(&m); return 0; }}
+            int main(void) {{ threads(f, 0); }}"
+        )
+    };
+    assert!(possible(&with("")).is_empty());
+    assert_eq!(possible(&with("if (x) own = 2;")).len(), 1);
+    assert_eq!(possible(&with("int *k = &own; *k = 2;")).len(), 1);
 }

@@ -11,6 +11,7 @@ mod deadlock;
 mod locksets;
 mod memory;
 mod mutate;
+mod orders;
 mod parts;
 mod property;
 mod question;

@@ -6,7 +6,9 @@
 
 mod bounds;
 mod cutoff;
+mod execution;
 mod mutate;
+mod orders;
 mod reach;
 
 pub use self::cutoff::CutoffMethod;
@@ -79,6 +81,9 @@ pub enum Property {
     /// Programs: no thread at this place (`L`, `L|M`, or `wait` for all waits) can get stuck there
     /// for ever, whatever the others do.
     NeverStuckAt(String),
+    /// Programs, C: under a fair scheduler every thread at this place (`L`, `L|M`) gets past it
+    /// (`--starvation`).
+    Leaves(String),
     /// Programs: this expression over the shared variables always holds.
     Invariant(String),
     /// No configuration like this is reached: `s|l,l` of systems, `x=1 | L: a=0, M` of programs.
@@ -309,6 +314,7 @@ impl<'a> Job<'a> {
             Property::NoRace(name) => question.races.push(name),
             Property::NoDeadlock => question.deadlock = true,
             Property::NeverStuckAt(place) => question.stuck.push(place),
+            Property::Leaves(place) => question.starvation.push(place),
             Property::Invariant(text) => question.invariants.push(text),
             Property::Never(text) => question.targets.push(text),
             Property::NoDataRace => question.code.data_race = true,
@@ -348,6 +354,11 @@ impl<'a> Job<'a> {
     /// No configuration is reached in which no thread can move although some thread has not ended.
     pub fn no_deadlock(self) -> Job<'a> {
         self.property(Property::NoDeadlock)
+    }
+
+    /// Under a fair scheduler every thread at this place gets past it.
+    pub fn leaves(self, place: &str) -> Job<'a> {
+        self.property(Property::Leaves(place.into()))
     }
 
     /// No thread at this place can get stuck there for ever, whatever the others do.
@@ -543,7 +554,8 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Engine(engine), limits)? {
             return Ok(outcome);
         }
-        self.search(&*engine.build(&self.settings), limits)
+        let engine = engine.build(&self.settings);
+        self.with_orders(self.search(&*engine, limits)?, &*engine, limits)
     }
 
     /// The same with any engine, such as your own. Its evidence is checked, too.
@@ -552,7 +564,7 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Own(engine), limits)? {
             return Ok(outcome);
         }
-        self.search(engine, limits)
+        self.with_orders(self.search(engine, limits)?, engine, limits)
     }
 
     /// Answers about a program in a source language, whose provers know more than its model.
@@ -633,6 +645,7 @@ impl<'a> Job<'a> {
             #[cfg(feature = "code")]
             answered: None,
             memory_model: None,
+            memory_words: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,
@@ -665,6 +678,7 @@ impl<'a> Job<'a> {
         let mut found = if refused {
             let (what, prover) =
                 if target.is_stuck() { ("stuck threads", "views") } else { ("deadlocks", "equations") };
+            let what = if target.is_starvation() { "starvation" } else { what };
             let why = format!(
                 "`{engine}` does not decide {what}; `explicit`, `symbolic`, `{prover}` and `auto` do"
             );
@@ -709,14 +723,25 @@ impl<'a> Job<'a> {
         let prepared = if about_cutoff { self.prepare_listing()? } else { self.prepare()? };
         let origin = prepared.origin().ok_or_else(no_input)?;
         let asked = if about_cutoff { Asked::Cutoff(origin) } else { Asked::Check(origin) };
-        Ok(certify(&asked, certificate, limits)?)
+        Ok(self.as_proved(certify(&asked, certificate, limits)?))
     }
 
     /// Returns whether a certificate is one about a cutoff alone, and no property was asked for.
     pub fn is_about_cutoff(&self, certificate: &Document) -> bool {
-        let Question { targets, prop, error_labels, mutex, at_most, never, races, stuck, invariants, .. } =
-            &self.question;
-        let lists = [targets, error_labels, mutex, at_most, never, races, stuck, invariants];
+        let Question {
+            targets,
+            prop,
+            error_labels,
+            mutex,
+            at_most,
+            never,
+            races,
+            stuck,
+            starvation,
+            invariants,
+            ..
+        } = &self.question;
+        let lists = [targets, error_labels, mutex, at_most, never, races, stuck, starvation, invariants];
         let asks = self.question.deadlock
             || self.question.code != Default::default()
             || prop.is_some()

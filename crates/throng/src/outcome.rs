@@ -30,22 +30,7 @@ use throng_model::verdict::{Trace, Unknown, Verdict};
 /// How long smaller evidence is looked for before it is written down.
 const SHRINKING: Duration = Duration::from_secs(2);
 
-/// What other threads may see of the accesses of a thread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[non_exhaustive]
-pub enum MemoryModel {
-    /// Sequential consistency: steps of threads, one after the other, which all threads see alike.
-    #[serde(rename = "sc")]
-    Sequential,
-}
-
-impl fmt::Display for MemoryModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MemoryModel::Sequential => f.write_str("sequential consistency"),
-        }
-    }
-}
+pub use throng_model::memory::MemoryModel;
 
 /// Something to say beside a verdict. Prints as a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,9 +82,10 @@ pub struct Outcome {
     pub remarks: Vec<Remark>,
     /// What is known about the objects that threads share, where races in source code are asked for.
     pub findings: Option<Arc<Findings>>,
-    /// The memory model that proofs are limited to, if they do not hold for all that the language
-    /// allows.
+    /// The memory model of a program that names memory orders, or for which one was asked.
     pub memory_model: Option<MemoryModel>,
+    /// Why the verdicts hold under that memory model, in words.
+    pub memory_words: Option<&'static str>,
     /// How many threads there are at most at a time, where the program starts them itself and this
     /// is known beforehand.
     pub most_threads: Option<u32>,
@@ -275,6 +261,9 @@ impl Outcome {
         #[cfg(feature = "code")]
         if let Some(answered) = &self.answered {
             return code::certificate(answered, self).map(|text| out.write_all(text.as_bytes()));
+        }
+        if self.memory_model == Some(MemoryModel::C11) {
+            return Err("proofs about memory orders of Boolean programs are not written as certificates; one about sequential consistency is (memory model `sc`)".into());
         }
         let origin = prepared.origin().ok_or("certificates are about inputs in files or texts")?;
         let origin = Origin { problem: &self.problem, ..origin };

@@ -1,11 +1,11 @@
-//! Atomic operations. Weaker orders are executed as the strongest.
+//! Atomic operations, with their memory orders.
 
-use crate::syntax::ast::Span;
+use crate::syntax::ast::{Expression, Node, Span};
 
 use super::builtins::Args;
 use super::{Lower, Result, Value, unatomic, unsupported, wrong};
 use crate::types::Ty;
-use throng_goto::program::{Access, BOOL, BinOp, Expr, INT, Instr, Int};
+use throng_goto::program::{Access, BOOL, BinOp, Expr, INT, Instr, Int, Order};
 
 /// The assumption about an operation that may fail for no reason.
 const NOT_WEAK: &str = "a weak compare-exchange does not fail without a reason";
@@ -34,9 +34,11 @@ impl<'a> Lower<'a> {
         op: Option<BinOp>,
         v: Expr,
         negate: bool,
+        order: Order,
     ) -> (Expr, Expr) {
+        let kind = Access::Update(order, order);
         self.emit(Instr::AtomicBegin);
-        let old = self.load_as(Access::Atomic, p, 0, i);
+        let old = self.load_as(kind, p, 0, i);
         let mut new = match op {
             // Atomic operations wrap around.
             Some(op) => Expr::bin(op, old.clone(), v, Int { signed: false, ..i }),
@@ -47,7 +49,7 @@ impl<'a> Lower<'a> {
         }
         let r = self.register(i, None);
         self.emit(Instr::Let(r, Expr::cast(new, i)));
-        self.store_as(Access::Atomic, p, 0, Expr::Reg(r), i);
+        self.store_as(kind, p, 0, Expr::Reg(r), i);
         self.emit(Instr::AtomicEnd);
         (old, Expr::Reg(r))
     }
@@ -61,14 +63,16 @@ impl<'a> Lower<'a> {
         expected: Expr,
         new: Expr,
         into: Option<&Expr>,
+        orders: (Order, Order),
     ) -> (Expr, Expr) {
+        let kind = Access::Update(orders.0, orders.1);
         let done = self.register(INT, None);
         let (same, other, end) = (self.label(), self.label(), self.label());
         self.emit(Instr::AtomicBegin);
-        let old = self.load_as(Access::Atomic, p, 0, i);
+        let old = self.load_as(kind, p, 0, i);
         self.emit(Instr::Branch(Expr::bin(BinOp::Eq, old.clone(), expected, i), same, other));
         self.place_label(same);
-        self.store_as(Access::Atomic, p, 0, new, i);
+        self.store_as(kind, p, 0, new, i);
         self.emit(Instr::Let(done, Expr::Const(1)));
         self.emit(Instr::Jump(end));
         self.place_label(other);
@@ -81,30 +85,52 @@ impl<'a> Lower<'a> {
         (Expr::Reg(done), old)
     }
 
-    /// Notes an order that is weaker than `seq_cst`. Among the operations `__sync_*`, those that
-    /// are made for locks have one.
-    fn memory_order(&mut self, name: &str, args: Args<'a>) {
-        if matches!(name, "__sync_lock_test_and_set" | "__sync_lock_release") {
-            self.program.weak_orders = true;
-        }
+    /// Returns the order of an operation, and that of a compare-exchange that fails. Notes orders
+    /// that are weaker than `seq_cst`. Among the operations `__sync_*`, those that are made for
+    /// locks have one.
+    fn memory_orders(&mut self, name: &str, args: Args<'a>) -> (Order, Order) {
+        let weak = |s: &mut Self, order| {
+            s.program.weak_orders = true;
+            (order, order)
+        };
         let first = match name {
-            _ if !name.starts_with("__atomic_") => return,
+            "__sync_lock_test_and_set" => return weak(self, Order::Acquire),
+            "__sync_lock_release" => return weak(self, Order::Release),
+            _ if !name.starts_with("__atomic_") => return (Order::SeqCst, Order::SeqCst),
             "__atomic_thread_fence" => 0,
             "__atomic_load_n" | "__atomic_test_and_set" | "__atomic_clear" => 1,
             "__atomic_load" | "__atomic_store" | "__atomic_store_n" | "__atomic_exchange_n" => 2,
             "__atomic_exchange" => 3,
             "__atomic_compare_exchange" | "__atomic_compare_exchange_n" => 4,
-            "__atomic_signal_fence" => return,
-            _ if name.contains("lock_free") => return,
+            "__atomic_signal_fence" => return (Order::SeqCst, Order::SeqCst),
+            _ if name.contains("lock_free") => return (Order::SeqCst, Order::SeqCst),
             _ => 2,
         };
-        self.orders(&args[first.min(args.len())..]);
+        self.orders(&args[first.min(args.len())..])
     }
 
-    fn orders(&mut self, orders: Args<'a>) {
-        for e in orders {
-            self.program.weak_orders |= !matches!(self.constant(e), Ok(5));
-        }
+    fn orders(&mut self, orders: Args<'a>) -> (Order, Order) {
+        let read: Vec<Order> = orders.iter().take(2).map(|e| self.order(e)).collect();
+        let done = read.first().copied().unwrap_or(Order::SeqCst);
+        (done, read.get(1).copied().unwrap_or(done))
+    }
+
+    /// Returns the order that an argument names. `consume` is no weaker than relaxed, and what is
+    /// not a constant may be anything: both are noted.
+    fn order(&mut self, e: &'a Node<Expression>) -> Order {
+        let order = match self.constant(e) {
+            Ok(0) => Order::Relaxed,
+            Ok(2) => Order::Acquire,
+            Ok(3) => Order::Release,
+            Ok(4) => Order::AcqRel,
+            Ok(5) => Order::SeqCst,
+            _ => {
+                self.program.unclear_orders = true;
+                Order::Relaxed
+            }
+        };
+        self.program.weak_orders |= order != Order::SeqCst;
+        order
     }
 
     pub(super) fn operation(word: &str) -> Option<(BinOp, bool)> {
@@ -121,20 +147,41 @@ impl<'a> Lower<'a> {
 
     /// Lowers a call of `__atomic_*` or `__sync_*`.
     pub(super) fn atomic(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Option<Value>>> {
-        self.memory_order(name, args);
+        let orders = self.memory_orders(name, args);
+        self.atomic_with(name, args, span, orders)
+    }
+
+    fn atomic_with(
+        &mut self,
+        name: &str,
+        args: Args<'a>,
+        span: Span,
+        orders: (Order, Order),
+    ) -> Result<Option<Option<Value>>> {
         match name {
-            // Every step is a full fence; a signal fence is about handlers of the same thread, and
-            // only tells the compiler something.
-            "__sync_synchronize" | "__atomic_thread_fence" | "__atomic_signal_fence" => Ok(Some(None)),
+            "__sync_synchronize" | "__atomic_thread_fence" => {
+                self.program.fences = true;
+                self.emit(Instr::Fence(orders.0));
+                Ok(Some(None))
+            }
+            // It is about handlers of the same thread, and only tells the compiler something.
+            "__atomic_signal_fence" => Ok(Some(None)),
             "__atomic_is_lock_free" | "__atomic_always_lock_free" => Ok(Some(truth(Expr::Const(1)))),
-            "__atomic_test_and_set" => self.flag(false, args, span).map(Some),
-            "__atomic_clear" => self.flag(true, args, span).map(Some),
-            _ => self.atomic_access(name, args, span).map(Some),
+            "__atomic_test_and_set" => self.flag(false, args, span, orders.0).map(Some),
+            "__atomic_clear" => self.flag(true, args, span, orders.0).map(Some),
+            _ => self.atomic_access(name, args, span, orders).map(Some),
         }
     }
 
     /// Lowers an atomic operation on an object of a type.
-    fn atomic_access(&mut self, name: &str, args: Args<'a>, span: Span) -> Result<Option<Value>> {
+    fn atomic_access(
+        &mut self,
+        name: &str,
+        args: Args<'a>,
+        span: Span,
+        orders: (Order, Order),
+    ) -> Result<Option<Value>> {
+        let (order, kind) = (orders.0, Access::Atomic(orders.0));
         let (p, ty, i) = self.atomic_object(args, span)?;
         let typed = |expr| Some(Value { expr, ty: ty.clone() });
         let operand = |s: &mut Self, n: usize| -> Result<Expr> {
@@ -143,39 +190,39 @@ impl<'a> Lower<'a> {
         };
         let result = match name {
             "__atomic_load_n" => {
-                let v = self.load_as(Access::Atomic, &p, 0, i);
+                let v = self.load_as(kind, &p, 0, i);
                 typed(v)
             }
             "__atomic_load" => {
                 let to = self.arg(args, 1, span)?;
-                let v = self.load_as(Access::Atomic, &p, 0, i);
+                let v = self.load_as(kind, &p, 0, i);
                 self.store_as(Access::Plain, &to.expr, 0, v, i);
                 None
             }
             "__atomic_store_n" => {
                 let v = operand(self, 1)?;
-                self.store_as(Access::Atomic, &p, 0, v, i);
+                self.store_as(kind, &p, 0, v, i);
                 None
             }
             "__atomic_store" => {
                 let from = self.arg(args, 1, span)?;
                 let v = self.load_as(Access::Plain, &from.expr, 0, i);
-                self.store_as(Access::Atomic, &p, 0, v, i);
+                self.store_as(kind, &p, 0, v, i);
                 None
             }
             "__atomic_exchange_n" | "__sync_lock_test_and_set" => {
                 let v = operand(self, 1)?;
-                typed(self.modify(&p, i, None, v, false).0)
+                typed(self.modify(&p, i, None, v, false, order).0)
             }
             "__atomic_exchange" => {
                 let (from, to) = (self.arg(args, 1, span)?, self.arg(args, 2, span)?);
                 let v = self.load_as(Access::Plain, &from.expr, 0, i);
-                let (old, _) = self.modify(&p, i, None, v, false);
+                let (old, _) = self.modify(&p, i, None, v, false, order);
                 self.store_as(Access::Plain, &to.expr, 0, old, i);
                 None
             }
             "__sync_lock_release" => {
-                self.store_as(Access::Atomic, &p, 0, Expr::Const(0), i);
+                self.store_as(kind, &p, 0, Expr::Const(0), i);
                 None
             }
             "__atomic_compare_exchange_n" | "__atomic_compare_exchange" => {
@@ -190,11 +237,11 @@ impl<'a> Lower<'a> {
                     self.load_as(Access::Plain, &from.expr, 0, i)
                 };
                 let e = self.load_as(Access::Plain, &expected.expr, 0, i);
-                truth(self.exchange(&p, i, e, new, Some(&expected.expr)).0)
+                truth(self.exchange(&p, i, e, new, Some(&expected.expr), orders).0)
             }
             "__sync_bool_compare_and_swap" | "__sync_val_compare_and_swap" => {
                 let (e, new) = (operand(self, 1)?, operand(self, 2)?);
-                let (done, old) = self.exchange(&p, i, e, new, None);
+                let (done, old) = self.exchange(&p, i, e, new, None, orders);
                 if name.starts_with("__sync_bool") { truth(done) } else { typed(old) }
             }
             _ => {
@@ -206,7 +253,7 @@ impl<'a> Lower<'a> {
                 }
                 let v = self.arg(args, 1, span)?;
                 let v = Expr::cast(v.expr, i);
-                let (before, after) = self.modify(&p, i, Some(op), v, negate);
+                let (before, after) = self.modify(&p, i, Some(op), v, negate, order);
                 typed(if old { before } else { after })
             }
         };
@@ -214,13 +261,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a call of `__atomic_test_and_set` or `__atomic_clear`.
-    fn flag(&mut self, clear: bool, args: Args<'a>, span: Span) -> Result<Option<Value>> {
+    fn flag(&mut self, clear: bool, args: Args<'a>, span: Span, order: Order) -> Result<Option<Value>> {
         let p = self.arg(args, 0, span)?;
         if clear {
-            self.store_as(Access::Atomic, &p.expr, 0, Expr::Const(0), BOOL);
+            self.store_as(Access::Atomic(order), &p.expr, 0, Expr::Const(0), BOOL);
             return Ok(None);
         }
-        Ok(truth(self.modify(&p.expr, BOOL, None, Expr::Const(1), false).0))
+        Ok(truth(self.modify(&p.expr, BOOL, None, Expr::Const(1), false, order).0))
     }
 
     /// Returns the operation in a name such as `__atomic_fetch_add`, whether its result is negated,
@@ -260,7 +307,8 @@ impl<'a> Lower<'a> {
             return Ok(None);
         }
         if rest.starts_with("compare_exchange") {
-            self.orders(&args[3..]);
+            let orders = self.orders(&args[3..]);
+            return self.atomic_with(&as_builtin, args, span, orders);
         }
         self.atomic(&as_builtin, args, span)
     }

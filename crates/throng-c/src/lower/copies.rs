@@ -5,7 +5,7 @@ use crate::syntax::ast::Span;
 use super::library::BYTE;
 use super::{Lower, Result, Value, unsupported};
 use crate::types::{Field, Struct, Ty};
-use throng_goto::program::{Access, Expr, Instr, Int};
+use throng_goto::program::{Access, Expr, Instr, Int, Order};
 
 /// Maximum number of parts that are copied one by one; beyond, arrays are copied in loops.
 pub(super) const MOST_PARTS: usize = 256;
@@ -202,7 +202,7 @@ impl Lower<'_> {
             return emit(self, self.access);
         }
         self.emit(Instr::AtomicBegin);
-        let done = emit(self, Access::Atomic);
+        let done = emit(self, Access::Atomic(Order::SeqCst));
         self.emit(Instr::AtomicEnd);
         done
     }

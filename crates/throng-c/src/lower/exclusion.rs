@@ -9,6 +9,7 @@ use super::{Lower, Problem, written_name};
 use crate::library::special::THREAD_EXIT;
 use crate::types::Ty;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Violation, address};
+use throng_model::property::ANYWHERE;
 
 /// Places that two threads must not be in at the same time.
 pub(super) struct Exclusive {
@@ -62,9 +63,28 @@ impl Lower<'_> {
                     .map(|n| format!("there is no label and no function `{n}` in code that runs")),
             )
             .collect();
-        for message in missing {
+        let lost = self
+            .question
+            .stuck
+            .iter()
+            .chain(&self.question.starvation)
+            .flat_map(|text| text.split('|'))
+            .filter(|n| !self.is_place(n));
+        let lost =
+            lost.map(|n| format!("there is no label, function or line `{}` in code that runs", n.trim()));
+        for message in missing.into_iter().chain(lost.collect::<Vec<_>>()) {
             self.problems.push(Problem { code: "E804", span: Span::none(), message, hint: None });
         }
+    }
+
+    /// Returns whether a thread can be at a place with this name.
+    fn is_place(&self, name: &str) -> bool {
+        let name = name.trim();
+        let is_line = name.strip_prefix("line").unwrap_or(name).trim().parse::<u32>().is_ok();
+        name == ANYWHERE
+            || is_line
+            || self.labels.contains(name)
+            || self.definitions.keys().any(|link| written_name(link) == name)
     }
 
     /// Returns the place that a name stands for.

@@ -12,7 +12,7 @@ use super::vectors::Unary;
 use super::{Lower, Place, Result, Symbol, Value, decay, unatomic, unsupported, written_name, wrong};
 use crate::types::{Bits, Ty, common, promote};
 use throng_goto::program::{
-    Access, BOOL, BinOp, Expr, INT, Instr, Int, PRIVATE, PTR, PointerUse, address, object_of,
+    Access, BOOL, BinOp, Expr, INT, Instr, Int, Order, PRIVATE, PTR, PointerUse, address, object_of,
 };
 
 const LONG: Int = Int::new(8, true);
@@ -302,7 +302,7 @@ impl<'a> Lower<'a> {
 
     /// Emits an access to an object of a type, which may be atomic.
     pub(super) fn access_as(&mut self, ty: &Ty, emit: impl FnOnce(&mut Self)) {
-        let kind = if ty.is_atomic() { Access::Atomic } else { self.access };
+        let kind = if ty.is_atomic() { Access::Atomic(Order::SeqCst) } else { self.access };
         self.with_access(kind, emit)
     }
 
@@ -731,6 +731,7 @@ impl<'a> Lower<'a> {
     fn update(&mut self, place: &Place, v: Value, op: BinOp, span: Span) -> Result<(Value, Value)> {
         let ty = place.ty();
         let atomic = ty.is_atomic() && matches!(place, Place::Memory(..));
+        let from = self.current.template.code.len();
         if atomic {
             self.emit(Instr::AtomicBegin);
         }
@@ -746,9 +747,16 @@ impl<'a> Lower<'a> {
         let new = self.kept(new);
         self.assign(place, new.clone(), span)?;
         if atomic {
+            self.one_event(from);
             self.emit(Instr::AtomicEnd);
         }
         Ok((old, new))
+    }
+
+    /// The atomic accesses from here on are one event, `memory_order_seq_cst`.
+    fn one_event(&mut self, from: usize) {
+        let kinds = self.current.template.access.iter_mut().skip(from).filter(|kind| kind.is_atomic());
+        kinds.for_each(|kind| *kind = Access::Update(Order::SeqCst, Order::SeqCst));
     }
 
     /// Returns the value in a register of its own.

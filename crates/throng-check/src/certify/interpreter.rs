@@ -44,6 +44,8 @@ pub struct Interpreter {
     edges: Numbering<(u32, Values)>,
     index: model::Index,
     gave_up: OnceLock<String>,
+    /// The statements at which a thread may wait in a loop: function and node.
+    waiting: Vec<(usize, usize)>,
 }
 
 /// Values and their numbers.
@@ -241,6 +243,7 @@ impl Interpreter {
 
     fn of(program: Resolved, text: &str, keep_ended: bool, exact: bool) -> Option<Interpreter> {
         let mut interpreter = Interpreter {
+            waiting: bp::waiting_nodes(&program, text)?,
             control: Control::new(program, exact),
             index: model::Index::default(),
             lines: LineIndex::new(text),

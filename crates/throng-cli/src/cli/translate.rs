@@ -70,6 +70,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
                 && question.races.is_empty()
                 && !question.deadlock
                 && question.stuck.is_empty()
+                && question.starvation.is_empty()
                 && question.invariants.is_empty()
                 && question.targets.is_empty())
             {

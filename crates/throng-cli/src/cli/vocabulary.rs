@@ -27,6 +27,7 @@ pub static OPTIONS: Vocabulary = Vocabulary {
     baseline: "--baseline",
     deadlock: "--deadlock",
     stuck: "--stuck",
+    starvation: "--starvation",
     invariant: "--invariant",
     from: "--from",
     init_free: "--init-free",

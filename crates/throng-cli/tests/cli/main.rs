@@ -21,6 +21,7 @@ mod memory;
 mod modelling;
 mod mutate;
 mod options;
+mod orders;
 mod outputs;
 mod page;
 mod papers;

@@ -345,7 +345,7 @@ fn texts_in_c_find_the_files_beside_them_and_questions_are_refused_by_name() {
         let (status, why) = served.post("check", asked);
         assert!(status == 400 && why.contains(&format!("`{option}`")), "{option}: {why}");
     };
-    for (option, value) in [("initial", json!("2")), ("invariants", json!(["x"])), ("races", json!(["x"]))] {
+    for (option, value) in [("initial", json!("2")), ("invariants", json!(["x"]))] {
         refused(&asked(json!({ option: value })), option);
     }
     for (option, value) in [("entries", json!(["f"])), ("overflow", json!(true)), ("locks", json!(true))] {

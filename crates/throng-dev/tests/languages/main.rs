@@ -2,8 +2,11 @@
 //! that no text makes a reader fail.
 
 mod constructs;
+#[path = "../../../throng-memory/tests/memory/generate.rs"]
+mod generate;
 mod integers;
 mod laws;
+mod orders;
 mod printer;
 mod programs;
 mod readers;

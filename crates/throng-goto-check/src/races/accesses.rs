@@ -75,7 +75,7 @@ pub fn collect(
             at,
             size: size.unwrap_or(1),
             writes,
-            atomic: template.access[pc] == Access::Atomic || state.sections > 0,
+            atomic: template.access[pc].is_atomic() || state.sections > 0,
             address: sum.clone().filter(|_| size.is_some()),
             owned,
             locks: state.locks.clone(),

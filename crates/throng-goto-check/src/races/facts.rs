@@ -37,21 +37,34 @@ pub struct State {
     pub known: BTreeMap<Reg, Known>,
     /// Registers that point to an object of its own.
     pub owned: BTreeMap<Reg, Owned>,
+    /// What is in variables that no other thread knows, by address: bytes and value.
+    pub cells: BTreeMap<i64, (u8, i64)>,
     /// Number of atomic sections that it is inside of, at least.
     pub sections: u32,
 }
 
 /// A lock that is held.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Lock {
     /// Its address.
     pub address: Sum,
-    /// Whether no other thread holds it in any way: not a lock for readers.
-    pub alone: bool,
+    /// How it is held.
+    pub kind: Kind,
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Kind {
+    /// No other thread holds it in any way.
+    Alone,
+    /// Others may hold it in the same way.
+    Reader,
+    /// It is a semaphore that one thread at a time gets past.
+    Semaphore,
 }
 
 /// A sum: the start of an object, a number, and registers with factors, sorted.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Sum {
     /// The object, if there is one in it.
     pub base: Option<Site>,
@@ -107,6 +120,7 @@ impl State {
             equal: self.equal.iter().filter(|(r, e)| other.equal.get(r) == Some(e)).map(owned_pair).collect(),
             known: self.known.iter().filter_map(known).collect(),
             owned: self.owned.iter().filter_map(owned).collect(),
+            cells: self.cells.iter().filter(|(a, v)| other.cells.get(a) == Some(v)).map(copied).collect(),
             sections: self.sections.min(other.sections),
         }
     }
@@ -119,8 +133,13 @@ impl State {
             && self.equal.iter().all(|(r, e)| other.equal.get(r) == Some(e))
             && self.known.iter().all(|(r, k)| other.known.get(r).is_some_and(|o| k.covers(*o)))
             && self.owned.iter().all(|(r, k)| other.owned.get(r).is_some_and(|o| k <= o))
+            && self.cells.iter().all(|(a, v)| other.cells.get(a) == Some(v))
             && self.sections <= other.sections
     }
+}
+
+fn copied((a, v): (&i64, &(u8, i64))) -> (i64, (u8, i64)) {
+    (*a, *v)
 }
 
 fn owned_pair((r, e): (&Reg, &Sum)) -> (Reg, Sum) {

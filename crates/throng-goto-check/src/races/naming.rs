@@ -14,6 +14,8 @@ use super::verify::original;
 
 /// Maximum number of pairs of different accesses that are compared in one group.
 const MOST_PAIRS: usize = 20_000_000;
+/// Number of possible races after which no more are looked for.
+const MOST_RACING: usize = 2000;
 /// Maximum number of possible races that are listed of one object.
 const MOST_LISTED: usize = 20;
 
@@ -49,6 +51,9 @@ impl Report<'_> {
         let (mut reasons, mut racing) = (BTreeSet::new(), Vec::new());
         let mut several = false;
         for (n, a) in group.iter().enumerate() {
+            if racing.len() > MOST_RACING {
+                break;
+            }
             for b in &group[n..] {
                 match self.pairs.apart(site, a.0, b.0) {
                     Some(Apart::Harmless) => {}

@@ -1,11 +1,10 @@
 //! When two accesses to one object cannot be a race.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use throng_goto::program::Instr;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 use super::accesses::Touched;
-use super::facts::{Facts, Lock, Owned, State};
+use super::facts::{Facts, Kind, Lock, Owned, State};
 use super::locks::Words;
 use super::points::{Offsets, Place, Site};
 use super::transfer::Flow;
@@ -32,9 +31,24 @@ pub struct Pairs<'a> {
     pub(super) words: Words,
     /// What is known where threads are started.
     pub(super) started: BTreeMap<Place, State>,
+    /// By template that threads start in, the threads that lead to it.
+    lines: Vec<Option<Vec<usize>>>,
+    /// Locks that were asked about, by the template.
+    asked: RefCell<HashMap<(usize, Lock), bool>>,
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    pub(super) fn new(
+        flow: &'a Flow<'a>,
+        facts: &'a Facts,
+        words: Words,
+        started: BTreeMap<Place, State>,
+    ) -> Pairs<'a> {
+        let templates = 0..flow.program.templates.len();
+        let lines = templates.map(|t| flow.threads.line(flow.program, t)).collect();
+        Pairs { flow, facts, words, started, lines, asked: RefCell::default() }
+    }
+
     /// Returns why two accesses to an object are not a race; `None` if they may be.
     pub fn apart(&self, site: Site, a: &Touched, b: &Touched) -> Option<Apart> {
         if !(a.writes || b.writes) || !a.at.overlaps(a.size, b.at, b.size) {
@@ -68,13 +82,18 @@ impl Pairs<'_> {
 
     /// Returns a lock of the first access that the second one holds as well.
     fn common(&self, a: &Touched, b: &Touched) -> Option<Lock> {
-        let right = |l: &&Lock| self.words.is_lock(self.flow, a.template, &l.address);
+        let right = |l: &&Lock| self.is_lock(a.template, l);
         a.locks.iter().filter(right).find(|l| b.locks.iter().any(|m| self.is_same(a, l, b, m))).cloned()
+    }
+
+    fn is_lock(&self, t: usize, lock: &Lock) -> bool {
+        let mut asked = self.asked.borrow_mut();
+        *asked.entry((t, lock.clone())).or_insert_with(|| self.words.is_lock(self.flow, t, lock))
     }
 
     /// Returns whether two locks are one, if the accesses are to the same bytes.
     fn is_same(&self, a: &Touched, l: &Lock, b: &Touched, m: &Lock) -> bool {
-        if !l.alone && !m.alone {
+        if l.kind == Kind::Reader && m.kind == Kind::Reader {
             return false;
         }
         let (x, y) = (&l.address, &m.address);
@@ -85,17 +104,18 @@ impl Pairs<'_> {
         let (Some(p), Some(q)) = (&a.address, &b.address) else { return false };
         // The lock is in the same object, or the same part of it, at a fixed distance.
         if let (Some(k), Some(n)) = (x.apart(p), y.apart(q)) {
-            return self.is_aligned(a, b) && a.at.start + k == b.at.start + n;
+            let distance = |t: &Touched, k: i64| t.at.start.checked_add(k);
+            return self.is_aligned(a, b) && distance(a, k).is_some() && distance(a, k) == distance(b, n);
         }
         // `m[i]` and `a[i]`
         let (Some(i), Some(j)) = (index(x), index(y)) else { return false };
         let (Some(f), Some(g)) = (index(p), index(q)) else { return false };
         let right = i.0 == f.0 && j.0 == g.0 && i.1 == j.1 && f.1 == g.1;
         let bases = x.base == y.base && p.base == q.base && fixed(x.base) && fixed(p.base);
-        let inside = |start: i64, size: i64| start >= 0 && start + size <= f.1;
+        let inside = |start: i64, size: i64| start <= f.1 - size;
         // The distance between the parts of the elements that are accessed.
         let (s, t) = (p.offset.rem_euclid(f.1), q.offset.rem_euclid(f.1));
-        let whole = p.offset - s == q.offset - t;
+        let whole = p.offset.checked_sub(s).is_some() && p.offset.checked_sub(s) == q.offset.checked_sub(t);
         right && bases && whole && x.offset == y.offset && inside(s, a.size) && inside(t, b.size)
     }
 
@@ -103,7 +123,7 @@ impl Pairs<'_> {
     /// not divided.
     fn is_aligned(&self, a: &Touched, b: &Touched) -> bool {
         let stride = a.at.stride;
-        let inside = |at: Offsets, size: i64| at.start + size <= stride;
+        let inside = |at: Offsets, size: i64| at.start <= stride - size;
         stride == b.at.stride && (stride == 0 || inside(a.at, a.size) && inside(b.at, b.size))
     }
 
@@ -116,12 +136,9 @@ impl Pairs<'_> {
 
     fn may_meet(&self, _: Site, (x, a): (usize, &Touched), (y, b): (usize, &Touched)) -> bool {
         let threads = &self.flow.threads;
-        let program = self.flow.program;
-        let (Some(above_x), Some(above_y)) = (threads.line(program, x), threads.line(program, y)) else {
-            return true;
-        };
+        let (Some(above_x), Some(above_y)) = (&self.lines[x], &self.lines[y]) else { return true };
         if x == y {
-            return self.is_several(&above_x);
+            return self.is_several(above_x);
         }
         let Some(&common) = above_x.iter().find(|t| above_y.contains(t)) else { return true };
         if !threads.once[common] {
@@ -135,7 +152,7 @@ impl Pairs<'_> {
             return alive(&b.alive, x);
         }
         let branch = |line: &[usize]| line.iter().copied().take_while(|t| *t != common).last();
-        let (Some(bx), Some(by)) = (branch(&above_x), branch(&above_y)) else { return true };
+        let (Some(bx), Some(by)) = (branch(above_x), branch(above_y)) else { return true };
         let at_start = |child: usize, other: usize| {
             let place = threads.parent[child].map(|p| p.1);
             place.and_then(|p| self.started.get(&p)).is_none_or(|s| alive(&s.alive, other))
@@ -161,14 +178,4 @@ fn index(sum: &super::facts::Sum) -> Option<(u32, i64)> {
         [(r, n)] if sum.base.is_some() && n > 0 => Some((r, n)),
         _ => None,
     }
-}
-
-/// Returns the instructions that start threads.
-pub fn starting(flow: &Flow<'_>) -> BTreeSet<Place> {
-    let mut found = BTreeSet::new();
-    for (t, template) in flow.program.templates.iter().enumerate() {
-        let spawns = template.code.iter().enumerate().filter(|(_, i)| matches!(i, Instr::Spawn(..)));
-        found.extend(spawns.map(|(pc, _)| (t as u32, pc as u32)));
-    }
-    found
 }

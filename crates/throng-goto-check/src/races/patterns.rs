@@ -5,6 +5,8 @@
 
 use throng_goto::program::{Access, BinOp, Expr, Instr, Template, next};
 
+use super::facts::Kind;
+
 /// The code of a template, and where control comes from.
 pub struct Code<'p> {
     /// The template.
@@ -32,14 +34,14 @@ impl<'p> Code<'p> {
         pc == 0 || self.before[pc].len() > 1
     }
 
-    /// Returns whether the instruction takes a lock, and whether alone; `None` if that is not known.
-    pub fn takes(&self, pc: usize) -> Option<bool> {
+    /// Returns whether the instruction takes a lock, and how; `None` if that is not known.
+    pub fn takes(&self, pc: usize) -> Option<Kind> {
         let Instr::Acquire(lock) = &self.t.code[pc] else { return None };
         self.taken_by(pc.checked_sub(1).filter(|store| self.before[pc] == [*store])?, lock)
     }
 
-    /// Returns whether a store takes a lock, and whether alone.
-    fn taken_by(&self, store: usize, lock: &Expr) -> Option<bool> {
+    /// Returns how a store takes a lock.
+    fn taken_by(&self, store: usize, lock: &Expr) -> Option<Kind> {
         let Instr::Store(to, v, at) = &self.t.code[store] else { return None };
         if to != lock || at.size != 4 || self.t.access[store] != Access::Internal {
             return None;
@@ -47,19 +49,19 @@ impl<'p> Code<'p> {
         let mut registers = 0;
         v.registers(&mut |_| registers += 1);
         let tests: Vec<usize> = self.before[store].iter().copied().filter(|p| !self.is_dead(*p)).collect();
-        let alone = match v {
+        match v {
             Expr::Const(0) => return None,
             Expr::Bin(BinOp::Add, a, one, _) if **one == Expr::Const(1) && matches!(**a, Expr::Reg(_)) => {
                 let Expr::Reg(r) = **a else { return None };
                 let tested =
                     |p: &usize| self.tests(*p, lock) == Some((r, -1)) && self.leads(*p, store, false);
-                return (!tests.is_empty() && tests.iter().all(tested)).then_some(false);
+                return (!tests.is_empty() && tests.iter().all(tested)).then_some(Kind::Reader);
             }
-            _ if registers == 0 => true,
+            _ if registers == 0 => {}
             _ => return None,
-        };
+        }
         let tested = |p: &usize| matches!(self.tests(*p, lock), Some((_, 0))) && self.leads(*p, store, true);
-        (!tests.is_empty() && tests.iter().all(tested)).then_some(alone)
+        (!tests.is_empty() && tests.iter().all(tested)).then_some(Kind::Alone)
     }
 
     fn is_dead(&self, pc: usize) -> bool {
@@ -117,6 +119,47 @@ impl<'p> Code<'p> {
     /// Returns whether a store takes a lock: the instruction behind it says so.
     pub fn is_taking(&self, store: usize) -> bool {
         self.t.code.len() > store + 1 && self.takes(store + 1).is_some()
+    }
+
+    /// Returns the semaphore that a store counts down, having found that it is greater than 0.
+    pub fn gets_past(&self, store: usize) -> Option<&Expr> {
+        let (semaphore, r) = self.counts(store, -1)?;
+        let tests: Vec<usize> = self.before[store].iter().copied().filter(|p| !self.is_dead(*p)).collect();
+        let tested = |p: &usize| {
+            let Instr::Branch(Expr::Bin(BinOp::Lt, zero, x, _), ..) = &self.t.code[*p] else { return false };
+            **zero == Expr::Const(0)
+                && **x == Expr::Reg(r)
+                && self.leads(*p, store, true)
+                && self.before[*p][..].first().is_some_and(|load| self.loads(*load, *p, r, semaphore))
+        };
+        (!tests.is_empty() && tests.iter().all(tested)).then_some(semaphore)
+    }
+
+    /// Returns the semaphore that a store counts up.
+    pub fn posts(&self, store: usize) -> Option<&Expr> {
+        let (semaphore, r) = self.counts(store, 1)?;
+        let load = store.checked_sub(1)?;
+        self.loads(load, store, r, semaphore).then_some(semaphore)
+    }
+
+    /// Returns what a store counts, and the register with its old value.
+    fn counts(&self, store: usize, by: i64) -> Option<(&Expr, u32)> {
+        let Instr::Store(to, Expr::Bin(BinOp::Add, x, n, _), at) = &self.t.code[store] else { return None };
+        let Expr::Reg(r) = **x else { return None };
+        let right = **n == Expr::Const(by) && at.size == 4 && self.t.access[store] == Access::Internal;
+        right.then_some((to, r))
+    }
+
+    /// Returns whether an instruction is a load at the begin of a section, and comes right before
+    /// another one.
+    fn loads(&self, load: usize, before: usize, r: u32, from: &Expr) -> bool {
+        let Instr::Load(q, place, at) = &self.t.code[load] else { return false };
+        let Some(begin) = load.checked_sub(1) else { return false };
+        let mut changed = false;
+        from.registers(&mut |used| changed |= used == r);
+        let straight = self.before[before] == [load] && self.before[load] == [begin];
+        let right = *q == r && place == from && at.size == 4 && !changed;
+        straight && right && self.t.code[begin] == Instr::AtomicBegin
     }
 
     fn after_jumps(&self, mut pc: usize) -> usize {

@@ -97,7 +97,7 @@ impl Offsets {
 
 /// The addresses that a value may be: by object, the offsets.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Pointers(pub BTreeMap<Site, Vec<Offsets>>);
+pub struct Pointers(#[serde(with = "pairs")] pub BTreeMap<Site, Vec<Offsets>>);
 
 impl Pointers {
     /// One address.
@@ -222,7 +222,31 @@ pub struct Points {
     /// By template and register.
     pub registers: Vec<Vec<Pointers>>,
     /// By object, what is at which offsets.
+    #[serde(with = "pairs")]
     pub memory: BTreeMap<Site, Vec<(Offsets, Pointers)>>,
     /// By template, what a call of it returns, or a thread that starts in it ends with.
     pub returned: Vec<Pointers>,
+}
+
+/// Maps as lists of pairs: their keys are no strings.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(map)
+    }
+
+    pub(super) fn deserialize<'de, K, V, D>(from: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Vec::<(K, V)>::deserialize(from)?.into_iter().collect())
+    }
 }

@@ -13,12 +13,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use throng_goto::program::{BinOp, Expr, Instr, Program, Reg, Start, next, object_of};
+use throng_goto::program::{BinOp, Expr, Instr, Program, Reg, Start, next, object_of, offset_of};
 
-use super::facts::{Facts, Known, Lock, Owned, State, Sum};
+use super::facts::{Facts, Kind, Known, Lock, Owned, State, Sum};
 use super::inclusion::{Values, started};
 use super::patterns::Code;
-use super::points::{Place, Pointers, Site};
+use super::points::{Offsets, Place, Pointers, Site};
 use super::threads::{Threads, called};
 
 /// A program, with what is known about it.
@@ -33,11 +33,13 @@ pub struct Flow<'a> {
     pub code: Vec<Code<'a>>,
     /// By template, the addresses that a call of it may release.
     released: Vec<Pointers>,
+    /// The objects that other threads may come to know.
+    escaped: &'a BTreeSet<Site>,
 }
 
 impl<'a> Flow<'a> {
     /// Prepares a program.
-    pub fn new(values: Values<'a>) -> Flow<'a> {
+    pub fn new(values: Values<'a>, escaped: &'a BTreeSet<Site>) -> Flow<'a> {
         let program = values.program;
         let threads = Threads::of(&values);
         let code = program.templates.iter().map(Code::new).collect();
@@ -59,7 +61,7 @@ impl<'a> Flow<'a> {
         let is_called = |t: usize| threads.is_called(t);
         let released = (0..own.len()).map(|t| if is_called(t) { all(t) } else { Pointers::default() });
         let released = released.collect();
-        Flow { program, values, threads, code, released }
+        Flow { program, values, threads, code, released, escaped }
     }
 
     /// Returns the sum that an expression is, as far as it is one.
@@ -120,7 +122,10 @@ impl<'a> Flow<'a> {
         let code = &self.program.templates[t].code;
         let mut then = state.clone();
         match &code[pc] {
-            Instr::Branch(e, yes, no) => return self.branch(e, *yes, *no, state),
+            Instr::Branch(e, yes, no) => {
+                let ways = self.branch(e, *yes, *no, state).into_iter();
+                return ways.map(|(to, then)| self.keep_live(t, to, then)).collect();
+            }
             Instr::Assume(Expr::Const(0)) => return Vec::new(),
             Instr::Assume(e) => match learnt(e, true, state) {
                 None => return Vec::new(),
@@ -129,19 +134,30 @@ impl<'a> Flow<'a> {
             Instr::AtomicBegin => then.sections += 1,
             Instr::AtomicEnd => then.sections = then.sections.saturating_sub(1),
             Instr::Acquire(e) => {
-                if let (Some(alone), Some(address)) = (self.code[t].takes(pc), self.address(t, e, state)) {
-                    then.locks.insert(Lock { address, alone });
+                if let (Some(kind), Some(address)) = (self.code[t].takes(pc), self.address(t, e, state)) {
+                    then.locks.insert(Lock { address, kind });
                 }
             }
-            Instr::Release(e) => {
-                let places = self.values.of(t, e);
-                let sum = self.address(t, e, state);
-                then.locks.retain(|l| {
-                    !self.may_be(t, &l.address, &places) && sum.as_ref().is_none_or(|s| l.address != *s)
-                });
-            }
+            Instr::Release(e) => self.release(t, e, state, &mut then),
             Instr::Let(r, e) => self.assign(t, *r, e, &mut then),
-            Instr::Store(_, e, _) => self.publish(t, e, &mut then),
+            Instr::Store(a, e, at) => {
+                self.publish(t, e, &mut then);
+                self.write(t, a, constant(e, state).map(|v| (at.size, at.wrap(v))), &mut then);
+                if let Some(semaphore) = self.code[t].gets_past(pc) {
+                    let address = self.address(t, semaphore, state);
+                    then.locks.extend(address.map(|address| Lock { address, kind: Kind::Semaphore }));
+                }
+                if let Some(semaphore) = self.code[t].posts(pc) {
+                    self.release(t, semaphore, state, &mut then);
+                }
+            }
+            Instr::Begins(a, _) => self.write(t, a, None, &mut then),
+            Instr::Ends(list) => list.iter().for_each(|(a, _)| self.write(t, a, None, &mut then)),
+            Instr::Load(r, Expr::Const(a), at) => {
+                forget(*r, &mut then);
+                let known = state.cells.get(a).filter(|(size, _)| *size == at.size);
+                then.known.extend(known.map(|(_, v)| (*r, Known::Is(*v))));
+            }
             Instr::Alloc(r, _) => {
                 forget(*r, &mut then);
                 then.owned.insert(*r, Owned::Private);
@@ -163,15 +179,53 @@ impl<'a> Flow<'a> {
                 forget(*r, &mut then);
             }
             i @ (Instr::Call { .. } | Instr::CallPointer { .. }) => {
-                return self.call((t, pc), i, state, exits).map(|s| (pc + 1, s)).into_iter().collect();
+                let then = self.call((t, pc), i, state, exits);
+                return then.map(|s| self.keep_live(t, pc + 1, s)).into_iter().collect();
             }
             _ => {}
         }
-        self.keep_live(t, next(code, pc), then)
+        self.goes_on(t, pc, then)
     }
 
-    fn keep_live(&self, t: usize, to: Vec<usize>, state: State) -> Vec<(usize, State)> {
-        to.into_iter().filter(|to| *to < self.code[t].t.code.len()).map(|to| (to, state.clone())).collect()
+    fn release(&self, t: usize, e: &Expr, state: &State, then: &mut State) {
+        let places = self.values.of(t, e);
+        let sum = self.address(t, e, state);
+        then.locks
+            .retain(|l| !self.may_be(t, &l.address, &places) && sum.as_ref().is_none_or(|s| l.address != *s));
+    }
+
+    /// Something is written: a value, if it is known, of so many bytes.
+    fn write(&self, t: usize, to: &Expr, value: Option<(u8, i64)>, then: &mut State) {
+        let places = self.values.of(t, to);
+        then.cells.retain(|a, (size, _)| {
+            let own = Site::Private(object_of(*a));
+            let hits = |at: &Offsets| at.overlaps(8, Offsets::one(offset_of(*a)), (*size).into());
+            !places.0.contains_key(&Site::Unknown)
+                && !places.0.get(&own).is_some_and(|list| list.iter().any(hits))
+        });
+        if let (Expr::Const(a), Some(value)) = (to, value)
+            && self.program.is_private(*a)
+            && !self.escaped.contains(&Site::Private(object_of(*a)))
+        {
+            then.cells.insert(*a, value);
+        }
+    }
+
+    /// What is known of registers that are not read any more is forgotten.
+    fn keep_live(&self, t: usize, to: usize, mut state: State) -> (usize, State) {
+        if let Some(live) = self.code[t].t.live.get(to) {
+            let is_live = |r: &Reg| live.binary_search(r).is_ok();
+            state.equal.retain(|r, _| is_live(r));
+            state.known.retain(|r, _| is_live(r));
+            state.owned.retain(|r, _| is_live(r));
+        }
+        (to, state)
+    }
+
+    fn goes_on(&self, t: usize, pc: usize, state: State) -> Vec<(usize, State)> {
+        let code = &self.code[t].t.code;
+        let mut to = next(code, pc).into_iter().filter(|to| *to < code.len());
+        to.next().map(|to| self.keep_live(t, to, state)).into_iter().collect()
     }
 
     /// Starts a thread.
@@ -226,7 +280,9 @@ impl<'a> Flow<'a> {
         let owned = self.owner(t, e, state);
         let value = constant(e, state);
         forget_unless(r, sum.as_ref(), state);
-        if let Some(sum) = sum.filter(|s| s.factor(r) == 0) {
+        // Numbers are known otherwise: a counter that is 0 at first stays a counter.
+        let says = |s: &Sum| s.factor(r) == 0 && (s.base.is_some() || !s.terms.is_empty());
+        if let Some(sum) = sum.filter(says) {
             state.equal.insert(r, sum);
         }
         if let Some(owned) = owned {
@@ -296,7 +352,7 @@ impl<'a> Flow<'a> {
             others.fold(pointers.moved(sum.offset, 0), |all, (_, n)| all.moved(0, *n))
         };
         if let Some(site) = sum.base {
-            found.extend(&moved(&Pointers::one(site, super::points::Offsets::one(0)), None));
+            found.extend(&moved(&Pointers::one(site, Offsets::one(0)), None));
         }
         for (r, n) in &sum.terms {
             let pointers = self.values.points.register(t, *r);
@@ -393,6 +449,7 @@ impl<'a> Flow<'a> {
                 Some(Lock { address, ..l.clone() })
             }));
             then.sections = exit.sections;
+            then.cells.clear();
             arguments.iter().for_each(|e| self.publish(t, e, &mut then));
             if let Some(r) = result {
                 forget(r, &mut then);
@@ -440,7 +497,7 @@ impl<'a> Flow<'a> {
 }
 
 /// Stands for the result of a function, among its registers.
-const RESULT: Reg = u32::MAX;
+pub const RESULT: Reg = u32::MAX;
 
 /// Returns an address as it is called elsewhere: that of an object as it is, others as `name` says.
 fn translated(sum: &Sum, name: &dyn Fn(&Sum) -> Option<Sum>) -> Option<Sum> {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use throng_goto::program::{Instr, Program, Split};
+use throng_goto::program::{Instr, PRIVATE, Program, Reg, Split, Template};
 
 use super::accesses::{Accesses, collect};
-use super::facts::{Facts, State};
+use super::facts::{Facts, State, Sum};
 use super::findings::Findings;
-use super::inclusion::{Index, Values};
+use super::inclusion::{Index, SOME_THREAD, Values};
 use super::locks::Changed;
 use super::naming::Report;
 use super::pairs::Pairs;
-use super::points::{Place, Site};
-use super::transfer::Flow;
+use super::points::{Place, Pointers, Points, Site};
+use super::transfer::{Flow, RESULT};
 
 /// Checks that facts are right, and returns what they show about races. `Err`: they are not.
 pub fn check(program: &Program, facts: &Facts) -> Result<Findings, String> {
@@ -22,24 +22,76 @@ pub fn check(program: &Program, facts: &Facts) -> Result<Findings, String> {
     has_shape(&split.program, facts)?;
     points_hold(&values)?;
     escapes_hold(&values, facts)?;
-    let flow = Flow::new(values);
+    let flow = Flow::new(values, &facts.escaped);
     let mut walk = Walk { flow: &flow, facts, seen: Seen::default() };
     walk.program()?;
     let Seen { accesses, changed, started, open } = walk.seen;
-    let pairs = Pairs { flow: &flow, facts, words: changed.by_site(), started };
+    let pairs = Pairs::new(&flow, facts, changed.by_site(), started);
     Ok(Report { split: &split, pairs: &pairs, accesses: &accesses, open }.findings())
 }
 
 fn has_shape(program: &Program, facts: &Facts) -> Result<(), String> {
     let n = program.templates.len();
-    let registers = |(t, known): (&throng_goto::program::Template, &Vec<_>)| t.registers.len() == known.len();
+    let registers = |(t, known): (&Template, &Vec<_>)| t.registers.len() == known.len();
     let points = &facts.points;
     let right = points.registers.len() == n
         && program.templates.iter().zip(&points.registers).all(registers)
         && points.returned.len() == n
         && facts.at.len() == n
         && facts.exits.len() == n;
+    let names = Names { program };
+    let right = right && names.points(points) && facts.escaped.iter().all(|site| names.site(*site));
+    let right = right
+        && program.templates.iter().enumerate().all(|(t, template)| {
+            let exit = facts.exits[t].iter().all(|s| names.state(template, s, true));
+            exit && facts.at[t].values().flatten().all(|s| names.state(template, s, false))
+        });
     if right { Ok(()) } else { Err("the facts are about another program".into()) }
+}
+
+/// What facts may name: what is in the program.
+struct Names<'p> {
+    program: &'p Program,
+}
+
+impl Names<'_> {
+    fn site(&self, site: Site) -> bool {
+        let place = |(t, pc): Place| {
+            self.program.templates.get(t as usize).is_some_and(|t| (pc as usize) < t.code.len())
+        };
+        match site {
+            Site::Object(o) => (1..=self.program.objects.len() as i64).contains(&o),
+            Site::Private(o) => (PRIVATE..PRIVATE + self.program.locals.len() as i64).contains(&o),
+            Site::Function(n) => (n as usize) < self.program.functions.len(),
+            Site::Local(t, k) => {
+                self.program.templates.get(t as usize).is_some_and(|t| (k as usize) < t.locals.len())
+            }
+            Site::Heap(at) => place(at),
+            Site::Thread(at) => site == SOME_THREAD || place(at),
+            Site::Unknown => true,
+        }
+    }
+
+    fn points(&self, points: &Points) -> bool {
+        let pointers = |p: &Pointers| p.sites().all(|site| self.site(site));
+        points.registers.iter().flatten().all(pointers)
+            && points.returned.iter().all(pointers)
+            && points
+                .memory
+                .iter()
+                .all(|(site, list)| self.site(*site) && list.iter().all(|(_, content)| pointers(content)))
+    }
+
+    fn state(&self, template: &Template, state: &State, exit: bool) -> bool {
+        let register = |r: &Reg| (*r as usize) < template.registers.len();
+        let sum =
+            |s: &Sum| s.base.is_none_or(|site| self.site(site)) && s.terms.iter().all(|t| register(&t.0));
+        state.locks.iter().all(|l| sum(&l.address))
+            && state.equal.iter().all(|(r, s)| register(r) && sum(s))
+            && state.known.keys().all(register)
+            && state.owned.keys().all(|r| register(r) || exit && *r == RESULT)
+            && state.alive.keys().all(|t| (*t as usize) < self.program.templates.len())
+    }
 }
 
 fn points_hold(values: &Values<'_>) -> Result<(), String> {

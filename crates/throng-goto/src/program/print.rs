@@ -45,6 +45,7 @@ impl Program {
             Instr::Branch(e, a, b) => format!("if {} goto {a} else {b}", show(e)),
             Instr::Jump(a) => format!("goto {a}"),
             Instr::Assume(e) => format!("assume {}", show(e)),
+            Instr::Fence(order) => format!("fence {order}"),
             Instr::AtomicBegin => "atomic begin".into(),
             Instr::AtomicEnd => "atomic end".into(),
             Instr::Spawn(k, args, r) => {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Bytes, COPIED, DEAD, MOST_FREED, OPEN, Run, Slot, Stepper, Stop, Way};
+use super::{Bytes, COPIED, DEAD, Effect, MOST_FREED, OPEN, Run, Slot, Stepper, Stop, Way};
 use crate::floating;
 use crate::program::{
     DANGLING, FUNCTION, Int, PRIVATE, PointerUse, Reg, Violation, address, is_private, object_of, offset_of,
@@ -141,7 +141,11 @@ impl Stepper<'_> {
     }
 
     pub(super) fn write_bytes(&self, run: &mut Run, a: i64, new: &[u16], named: bool) -> Result<(), Stop> {
-        let same = *self.bytes(run, a, new.len() as u8, named)? == *new;
+        let before = self.bytes(run, a, new.len() as u8, named)?;
+        let same = *before == *new;
+        if self.effects {
+            run.overwritten = before.into_owned();
+        }
         if self.program.object_at(a).is_some_and(|o| o.name.starts_with('"')) {
             return Err(self.memory_error("a string literal is written"));
         }
@@ -202,6 +206,7 @@ impl Stepper<'_> {
             heap.write(slot, &[Slot::Used(bytes.clone(), false)]);
             let object = (self.program.objects.len() + 1 + slot) as i64;
             next.registers[r as usize] = Some(address(object, 0));
+            self.affect(&mut next, Effect::Begins(object));
             next.pc += 1;
             self.work.push(Way::Run(Box::new(next)));
         }

@@ -109,7 +109,7 @@ impl<'p> Code<'p> {
 
     /// Returns whether only one thread can ever access what is at an address.
     fn is_own(&self, a: i64) -> bool {
-        self.program.is_private(a) || self.program.object_at(a).is_some_and(|o| !o.visible)
+        self.program.is_private(a) || self.program.object_at(a).is_some_and(|o| !o.visible && !o.global)
     }
 
     /// Returns what an access to a constant address is to.

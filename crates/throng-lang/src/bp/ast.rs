@@ -6,6 +6,8 @@
 //! apart).
 
 use crate::source::Span;
+use std::collections::BTreeMap;
+use throng_memory::Order;
 
 /// A whole file.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -20,6 +22,18 @@ pub struct Program {
     pub globals: Vec<Decl>,
     /// Functions in text order.
     pub functions: Vec<Function>,
+    /// Memory orders, each by the place where its statement starts. A `fence(sc)` is a `skip` with
+    /// an order.
+    pub orders: BTreeMap<u32, Mark>,
+}
+
+/// The memory order of a statement, as in `x := 1 @release`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// The order.
+    pub order: Order,
+    /// Its place.
+    pub span: Span,
 }
 
 /// A name and its span.
@@ -369,7 +383,7 @@ pub struct Expr {
 
 impl Expr {
     /// Adds the names that it reads to `found`.
-    fn reads(&self, found: &mut Vec<Read>) {
+    pub(crate) fn reads(&self, found: &mut Vec<Read>) {
         match &self.kind {
             ExprKind::Const(_) | ExprKind::Number(_) | ExprKind::Any => {}
             ExprKind::Name { name, primed } => found.push(Read { name: name.clone(), primed: *primed }),

@@ -15,11 +15,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::encoding::StateCodec;
 use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
-use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live};
+use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live, waiting};
 use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
 use super::types::{Groups, grouped};
 use super::{Options, ast};
 use throng_model::problem::Initial;
+use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Persist, Place,
     Predecessors, SetStates, Shared, Step, StopCheck, Traits, Transfers,
@@ -42,6 +43,8 @@ pub struct Jit {
     forgotten: Option<Forgotten>,
     /// For each point, the slots that can still matter, where nothing is forgotten.
     live: OnceLock<Vec<Vec<bool>>>,
+    /// Statements of waiting loops: function and node.
+    waiting: OnceLock<Vec<(usize, usize)>>,
     blocking: OnceLock<Option<String>>,
     /// A message about a statement with more cases than were listed, if there was one.
     pub(super) gave_up: OnceLock<String>,
@@ -141,6 +144,7 @@ impl Jit {
             forgotten,
             live: OnceLock::new(),
             blocking: OnceLock::new(),
+            waiting: OnceLock::new(),
             gave_up: OnceLock::new(),
             patience: Patience::default(),
             fates: Mutex::default(),
@@ -482,6 +486,26 @@ impl Cubes for Jit {
     }
 }
 
+impl Waits for Jit {
+    fn is_in_loop(&self, l: Local) -> bool {
+        let Some(point) = self.program.points.get(self.local.head(l.0) as usize) else { return false };
+        let nodes = self.waiting.get_or_init(|| waiting::nodes(&self.program));
+        nodes.binary_search(&(point.function, point.node)).is_ok()
+    }
+
+    fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {
+        Ok(true)
+    }
+
+    fn is_alone(&self, s: Shared) -> bool {
+        self.shared_cube(s).0
+    }
+
+    fn is_asked(&self, _: Local) -> Option<bool> {
+        None
+    }
+}
+
 impl Model for Jit {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         self.forward(s, l, false, out);
@@ -514,6 +538,10 @@ impl Model for Jit {
 
     fn has_ended(&self, l: Local) -> bool {
         self.is_ended(self.local.head(l.0))
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

@@ -128,6 +128,7 @@ pub enum Tok {
     Plus,
     Minus,
     DotDot,
+    At,
     AtMost,
     AtLeast,
     Prime,
@@ -197,6 +198,7 @@ impl Tok {
             Plus => "`+`",
             Minus => "`-`",
             DotDot => "`..`",
+            At => "`@`",
             AtMost => "`<=`",
             AtLeast => "`>=`",
             Prime => "`'`",
@@ -483,6 +485,7 @@ fn sign(rest: &[u8]) -> Option<(Tok, usize)> {
         [b'?', ..] => (Tok::Question, 1),
         [b'*', ..] => (Tok::Star, 1),
         [b'\'', ..] => (Tok::Prime, 1),
+        [b'@', ..] => (Tok::At, 1),
         _ => return None,
     })
 }
@@ -591,11 +594,11 @@ mod tests {
 
     #[test]
     fn a_run_of_junk_is_one_error() {
-        let (tokens, errors) = lex("a @@é\\ b % c");
+        let (tokens, errors) = lex("a ``é\\ b % c");
         assert_eq!(tokens.len(), 5);
         assert_eq!(errors.len(), 2);
         assert_eq!(errors[0].code, "E101");
-        assert_eq!(errors[0].message, "unknown characters `@@é\\\\`");
+        assert_eq!(errors[0].message, "unknown characters ```é\\\\`");
     }
 
     #[test]

@@ -19,12 +19,13 @@ mod stmt;
 mod tests;
 
 use crate::bp::ast::{
-    Constant, Decl, DeclVar, Enumeration, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt,
-    Type,
+    Constant, Decl, DeclVar, Enumeration, Expr, ExprKind, Function, Ident, Initial, Mark, Origin, Program,
+    Stmt, Type,
 };
 use crate::bp::lexer::{Lexer, Tok, Token};
 use crate::patience::Patience;
 use crate::source::{Diagnostic, Span};
+use std::collections::BTreeMap;
 
 /// Maximum nesting of statements and expressions together in the tree.
 pub const MAX_NESTING: usize = 200;
@@ -54,6 +55,7 @@ pub fn parse_within(text: &str, patience: &Patience) -> (Program, Vec<Diagnostic
     let mut parser = Parser::new(text, patience);
     let mut program = parser.program();
     program.extended = parser.extended;
+    program.orders = std::mem::take(&mut parser.orders);
     if parser.extended {
         // These two warnings concern other tools, which do not read extended programs at all.
         parser.diagnostics.retain(|d| !matches!(d.code, "W101" | "W102"));
@@ -98,6 +100,7 @@ struct Parser<'t> {
     stopped: bool,
     /// True if the program uses an extension: a type, a constant, a number.
     extended: bool,
+    orders: BTreeMap<u32, Mark>,
 }
 
 impl<'t> Parser<'t> {
@@ -118,6 +121,7 @@ impl<'t> Parser<'t> {
             last_error: None,
             stopped: false,
             extended: false,
+            orders: BTreeMap::new(),
         };
         for _ in 0..parser.ahead.len() {
             parser.bump();

@@ -7,16 +7,17 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
 use crate::bp::ast::{
-    BinaryOp, ChainOp, Decl, Expr, ExprKind, Function, Ident, Initial, Origin, Program, Stmt, StmtKind,
+    BinaryOp, ChainOp, Decl, Expr, ExprKind, Function, Ident, Initial, Mark, Origin, Program, Stmt, StmtKind,
     Target, Type,
 };
 
 /// Prints a program.
 pub fn print(program: &Program) -> String {
-    let mut printer = Printer::default();
+    let mut printer = Printer { orders: program.orders.clone(), ..Printer::default() };
     for constant in &program.constants {
         printer.word(format_args!("const {} = {};\n", constant.name.name, expr_to_string(&constant.value)));
     }
@@ -63,6 +64,7 @@ struct Printer {
     out: String,
     indent: usize,
     heads_only: bool,
+    orders: BTreeMap<u32, Mark>,
 }
 
 impl Printer {
@@ -207,8 +209,20 @@ impl Printer {
         for label in &stmt.labels {
             self.word(format_args!("{}: ", label.name));
         }
-        self.kind(&stmt.kind);
+        self.marked(stmt);
         self.out.push_str(";\n");
+    }
+
+    /// Prints a statement with its memory order.
+    fn marked(&mut self, stmt: &Stmt) {
+        match (self.orders.get(&stmt.span.start).copied(), &stmt.kind) {
+            (Some(mark), StmtKind::Skip) => self.word(format_args!("fence({})", mark.order)),
+            (Some(mark), kind @ (StmtKind::Assign { .. } | StmtKind::Assume(_))) => {
+                self.kind(kind);
+                self.word(format_args!(" @{}", mark.order));
+            }
+            (_, kind) => self.kind(kind),
+        }
     }
 
     fn origin(&mut self, origin: &Origin) {

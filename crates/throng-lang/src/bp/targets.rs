@@ -3,6 +3,7 @@
 
 use super::expr::{Cube, Expr, ONE, Var};
 use super::program::Variable;
+use super::program::waiting::next;
 use super::relation::solve_guard;
 use super::thread_state::{ThreadStates, choices, constrained, visible, with_each};
 use super::types::{Group, bits_of};
@@ -10,7 +11,10 @@ use super::{Jit, scoped_expression};
 use crate::property::{self, Pattern, Property, Together};
 use crate::similar::did_you_mean;
 use crate::source::{Diagnostic, Span};
+use std::collections::BTreeSet;
+use throng_model::components::natural_loop;
 use throng_model::problem::Target;
+use throng_model::property::ANYWHERE;
 use throng_model::{Bag, Config, Describe, Local};
 
 /// Maximum number of configurations of one target.
@@ -156,7 +160,11 @@ impl Jit {
         };
         let mut candidates = Vec::new();
         for pattern in &asked.threads {
-            candidates.push(self.matching(&asked.text, pattern)?);
+            let mut found = self.matching(&asked.text, pattern)?;
+            if matches!(property, Property::Starvation(_)) {
+                self.with_what_is_inside(&mut found);
+            }
+            candidates.push(found);
         }
         let configs = self.at_once(&candidates, asked).ok_or_else(|| too_many(&asked.text))?;
         Ok(Target::of(property, configs))
@@ -203,12 +211,51 @@ impl Jit {
             || !only_writes && point.reads.iter().any(|i| bits.contains(i))
     }
 
+    /// Adds the points inside of the statements at points: the loop that begins there, and the bodies
+    /// of the functions that are called.
+    fn with_what_is_inside(&self, found: &mut Vec<Candidate>) {
+        let program = &self.program;
+        let edges: Vec<Vec<usize>> = (0..program.points.len() as u32)
+            .map(|p| next(program, p).map(|to| to as usize).collect())
+            .collect();
+        let children = program.edges.iter().filter_map(|e| e.child);
+        let entries: Vec<usize> = children.chain([program.entry]).map(|p| p as usize).collect();
+        let mut points: BTreeSet<u32> = found.iter().map(|c| c.point).collect();
+        // A jump back to a statement without a branch is not a part of it.
+        let branches = |p: &u32| program.points[*p as usize].edges.len() > 1;
+        for header in points.clone().into_iter().filter(branches) {
+            let inside = natural_loop(&edges, &entries, header as usize);
+            points.extend(inside.into_iter().map(|p| p as u32));
+        }
+        let at: BTreeSet<(usize, usize)> = points
+            .iter()
+            .map(|&p| (program.points[p as usize].instance, program.points[p as usize].node))
+            .collect();
+        let called = |p: &u32| {
+            let mut instance = program.points[*p as usize].instance;
+            while let Some(caller) = program.instances[instance].caller {
+                if at.contains(&caller) {
+                    return true;
+                }
+                instance = caller.0;
+            }
+            false
+        };
+        points.extend((0..program.points.len() as u32).filter(called));
+        found.clear();
+        found.extend(points.into_iter().map(|point| {
+            let (shared, slots) = (self.free_shared(), program.free_slots(point));
+            Candidate { point, shared, slots }
+        }));
+    }
+
     /// Returns the points and values of threads that match a pattern.
     fn matching(&self, text: &str, pattern: &Pattern) -> Result<Vec<Candidate>, Diagnostic> {
         let mut points = Vec::new();
         for place in &pattern.places {
             points.extend(match (self.labelled(&place.text), place.line()) {
                 _ if place.text == "wait" => self.waits().to_vec(),
+                _ if place.text == ANYWHERE => (0..self.program.points.len() as u32).collect(),
                 (Ok(points), _) => points,
                 (Err(_), Some(line)) if self.places().iter().any(|p| p.line == line) => {
                     let all = 0..self.program.points.len() as u32;

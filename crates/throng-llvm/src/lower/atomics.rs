@@ -5,11 +5,13 @@ use super::function::{Operand, Writer};
 use super::{Problem, Result};
 use crate::layout::Leaf;
 use crate::syntax::tree::{Binary, Order, Type, Typed, Value};
-use throng_goto::program::{BOOL, BinOp, Expr, Instr, PTR};
+use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, PTR};
 
 impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     pub(super) fn fence(&mut self, order: Order) {
         self.ordered(Some(order));
+        self.lower.program.fences = true;
+        self.emit(Instr::Fence(order.of_memory()));
     }
 
     /// Returns the number that an atomic operation is about.
@@ -35,7 +37,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let operand = self.typed(with)?;
         // Computed before, so that the section has one read and one write.
         let (address, operand) = (self.keep_place(address), self.keep(int, operand));
-        let kind = self.ordered(Some(order));
+        self.ordered(Some(order));
+        let kind = Access::Update(order.of_memory(), order.of_memory());
         self.emit(Instr::AtomicBegin);
         let old = self.load_number(kind, address.clone(), int, result);
         let operate = |w: &mut Self, how| w.operate(how, bits, old.clone(), operand.clone());
@@ -104,7 +107,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let (old_value, new_value) = (self.typed(expected)?, self.scalar(&expected.0, new)?);
         let address = self.keep_place(address);
         let (old_value, new_value) = (self.keep(int, old_value), self.keep(int, new_value));
-        let kind = orders.map(|order| self.ordered(Some(order)))[0];
+        orders.iter().for_each(|&order| _ = self.ordered(Some(order)));
+        let kind = Access::Update(orders[0].of_memory(), orders[1].of_memory());
         let done = self.register(BOOL, None);
         let (same, write, other, end) = (self.label(), self.label(), self.label(), self.label());
         let fails = weak.then(|| {

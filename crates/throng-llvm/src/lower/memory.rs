@@ -140,7 +140,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             None => self.access,
             Some(order) => {
                 self.lower.program.weak_orders |= order != Order::SeqCst;
-                Access::Atomic
+                Access::Atomic(order.of_memory())
             }
         }
     }

@@ -64,6 +64,21 @@ pub enum Order {
     SeqCst,
 }
 
+impl Order {
+    /// The order in the words of C; `unordered`, of which less is promised, is not weaker for what
+    /// is modelled.
+    pub fn of_memory(self) -> throng_goto::program::Order {
+        use throng_goto::program::Order as Of;
+        match self {
+            Order::Unordered | Order::Monotonic => Of::Relaxed,
+            Order::Acquire => Of::Acquire,
+            Order::Release => Of::Release,
+            Order::AcqRel => Of::AcqRel,
+            Order::SeqCst => Of::SeqCst,
+        }
+    }
+}
+
 /// An operation on two integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::parts::{Part, questions, together};
-use super::{Answered, Posed, abstraction, deadlock, locksets};
+use super::{Answered, Posed, abstraction, deadlock, locksets, races};
 use crate::outcome::Outcome;
 use throng_check::certify::{Certified, CertifiedAnswer, Fault};
 use throng_goto::Question;
@@ -63,6 +63,7 @@ fn document(part: &Part) -> Result<String, String> {
             let sets = throng_goto_check::locksets::locksets(&query.program);
             documents::write_locksets(query, &sets).map_err(failed)
         }
+        races::NAME => races::document(&part.posed),
         by => match part.abstraction.document() {
             Some(document) => serde_json::to_string(&document).map_err(failed),
             None => by_search(part).map_err(|why| format!("the proof is by a search ({by}): {why}")),
@@ -133,7 +134,10 @@ fn candidates(posed: &Posed) -> (Vec<Question>, Vec<String>) {
     let (plain, others) = questions(posed);
     let names = |q: &Question| -> Vec<String> {
         let deadlock = q.deadlock.then(|| "deadlock".to_string());
-        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).collect()
+        let stuck = q.stuck.iter().map(|place| format!("stuck {place}"));
+        let starvation = q.starvation.iter().map(|place| format!("starvation {place}"));
+        let waits = stuck.chain(starvation);
+        q.violations().iter().map(|&v| q.name(v)).chain(deadlock).chain(waits).collect()
     };
     let asked = plain.iter().chain(&others).flat_map(names).collect();
     let mut candidates = vec![whole.clone()];
@@ -170,7 +174,7 @@ fn one(posed: &Posed, candidates: &[Question], bytes: &[u8], limits: &Limits) ->
 
 fn about(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Shown, Fault> {
     let query = &posed.loaded.query;
-    let limited = if query.only_sequential() { ", under sequential consistency" } else { "" };
+    let limited = if query.is_weak() { ", under sequential consistency" } else { "" };
     let format = documents::format(bytes)?;
     if format == states::FORMAT {
         let shown = states::certify(query, posed.problem.bound, bytes, limits)?;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::abstraction::{Attempt, WithAbstraction};
-use super::{Answered, Posed, deadlock, locksets, memory, parts, races};
+use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races};
 use crate::error::Error;
 use crate::job::Job;
-use crate::outcome::{MemoryModel, Outcome, Remark};
+use crate::outcome::{Outcome, Remark};
 use throng_engine::hunt::{Hunt, HuntFirst};
 use throng_engine::{Algorithm, Answer, Engine, Watch};
 use throng_goto::model::Remarks;
-use throng_goto::program::{Doubt, Program, Start, Violation};
+use throng_goto::program::{Doubt, Program, Start};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -61,7 +61,8 @@ pub(crate) fn check(
     limits: &Limits,
 ) -> Result<Outcome, Error> {
     let began = Instant::now();
-    let parts = parts::answer(job, search, posed.clone(), limits)?;
+    let mut parts = parts::answer(job, search, posed.clone(), &orders::first_share(posed, limits))?;
+    orders::settle(job, posed, &mut parts, limits)?;
     let mut outcome = parts::merge(&parts);
     outcome.time = began.elapsed();
     let misused = parts.iter().filter(|p| !p.posed.loaded.query.question.locks);
@@ -98,11 +99,16 @@ pub(super) fn decide(
         }
         None => {}
     }
+    let stuck = deadlock::ask_stuck(posed);
+    if stuck && auto {
+        // Of whole configurations the provers of source code know nothing.
+        engine = Engine::Explicit.build(&job.settings);
+    }
     let locksets = auto.then(|| locksets::prove(posed)).flatten();
     if let Some(compared) = locksets {
         engine = Box::new(locksets::Proved(compared));
     }
-    let analysed = auto.then(|| races::analyse(posed, limits)).flatten().map(Arc::new);
+    let analysed = if auto { races::analyse(posed)?.map(Arc::new) } else { None };
     if let Some(analysed) = analysed.clone().filter(|_| locksets.is_none()) {
         engine = match analysed.proof() {
             Some(proof) => Box::new(proof),
@@ -115,7 +121,7 @@ pub(super) fn decide(
     outcome.assumptions = assumptions(posed, &remarks, &outcome);
     let ordered = deadlock::is_ordered(&outcome);
     let by_analysis = outcome.answer.by.contains(&Some(races::NAME));
-    if locksets.is_some() || by_analysis || ordered {
+    if locksets.is_some() || by_analysis || ordered || stuck && outcome.is_safe() {
         outcome.assumptions.push(Assumption::MemorySafe);
     }
     memory::name(posed, &mut outcome);
@@ -164,7 +170,7 @@ fn settle(posed: &Posed, outcome: &mut Outcome) {
     for (n, verdict) in outcome.answer.verdicts.iter_mut().enumerate() {
         let why = match verdict {
             Verdict::Unsafe(trace) => unsure_run(posed, n, trace),
-            Verdict::Safe(_) => unsure_proof(posed, n),
+            Verdict::Safe(_) => unsure_proof(posed),
             // What the program does is not known, whoever searches.
             Verdict::Unknown(Unknown::Inconclusive(_)) => posed.model.incomplete(),
             Verdict::Unknown(_) => None,
@@ -177,9 +183,6 @@ fn settle(posed: &Posed, outcome: &mut Outcome) {
         // Nor is anything known about small numbers of threads.
         outcome.answer.statistics.complete_up_to = None;
     }
-    let proves = outcome.answer.verdicts.iter().any(|v| matches!(v, Verdict::Safe(_)));
-    outcome.memory_model =
-        (proves && posed.loaded.query.only_sequential()).then_some(MemoryModel::Sequential);
     outcome.most_threads = posed.program().most_threads();
 }
 
@@ -195,17 +198,10 @@ pub(super) fn unsure_run(posed: &Posed, n: usize, trace: &Trace) -> Option<Strin
         .then(|| format!("a run was found, but perhaps not one of the program: {}", words.join("; ")))
 }
 
-/// Returns why a proof about target `n` need not be one about the program.
-fn unsure_proof(posed: &Posed, n: usize) -> Option<String> {
-    if let Some(names) = posed.undefined() {
-        return Some(format!("nothing is proved about a program that calls what is not defined: {names}"));
-    }
-    let race = posed.program().asked.get(n) == Some(&Violation::Race);
-    (race && posed.loaded.query.only_sequential()).then(|| {
-        "there is no race under sequential consistency, but memory orders that are weaker than seq_cst, as this program names them, may allow one \
-         (`--memory-model sc` asks about sequential consistency only)"
-            .into()
-    })
+/// Returns why a proof need not be one about the program.
+fn unsure_proof(posed: &Posed) -> Option<String> {
+    let names = posed.undefined()?;
+    Some(format!("nothing is proved about a program that calls what is not defined: {names}"))
 }
 
 /// Returns what the verdicts take for granted.

@@ -12,9 +12,9 @@ use crate::outcome::Outcome;
 use throng_check::Checked;
 use throng_engine::Answer;
 use throng_engine::gave_up::GaveUp;
+use throng_goto::Question;
 use throng_goto::model::Remarks;
 use throng_goto::program::Violation;
-use throng_goto::{Concrete, Question};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Initial, Problem};
@@ -30,6 +30,9 @@ pub(super) struct Part {
     pub(super) posed: Posed,
     pub(super) outcome: Outcome,
     pub(super) abstraction: Arc<Attempt>,
+    /// Whether the run is an execution of C11 that need not be one of sequential consistency, of
+    /// another model than that of the program.
+    pub(super) executions: bool,
 }
 
 impl Part {
@@ -103,15 +106,16 @@ fn left_open(job: &Job<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, E
     if posed.loaded.query.question.deadlock {
         deadlock::ask(&mut posed.problem);
     }
+    deadlock::ask_stuck(&mut posed);
     let stopped = GaveUp(Unknown::Inconclusive("the search stopped at the first violation".into()));
     let outcome = searching(job, &posed, posed.problem.clone()).check_by(&stopped, limits)?;
-    Ok(Part { posed, outcome, abstraction })
+    Ok(Part { posed, outcome, abstraction, executions: false })
 }
 
 /// Returns whether a question is answered at once with others of the kind, where none is violated.
 fn is_plain(question: &Question) -> bool {
     let plain = |v: &Violation| matches!(v, Violation::Assertion | Violation::Exclusion(_));
-    !question.deadlock && question.violations().iter().all(plain)
+    !question.asks_who_waits() && question.violations().iter().all(plain)
 }
 
 /// Returns all plain questions at once.
@@ -120,6 +124,8 @@ pub(super) fn together(question: &Question) -> Question {
     plain.assertions = question.violations().contains(&Violation::Assertion);
     (plain.race, plain.overflow, plain.locks) = (false, false, false);
     (plain.memory_safety, plain.deadlock, plain.only) = (false, false, true);
+    plain.stuck.clear();
+    plain.starvation.clear();
     plain
 }
 
@@ -127,7 +133,7 @@ pub(super) fn together(question: &Question) -> Question {
 fn part(job: &Job<'_>, search: Search<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, Error> {
     let (mut outcome, abstraction) = decide(job, search, &mut posed, limits)?;
     abstraction.report(&mut outcome);
-    Ok(Part { posed, outcome, abstraction })
+    Ok(Part { posed, outcome, abstraction, executions: false })
 }
 
 /// Leaves only the runs into violations.
@@ -150,7 +156,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
     if parts.len() == 1 {
         return merged;
     }
-    let sum = Arc::new(Sum(parts.iter().map(|p| p.posed.model.clone()).collect()));
+    let sum = Arc::new(Sum(parts.iter().map(|p| p.outcome.problem.model.clone()).collect()));
     let first = &parts[0].outcome.problem;
     let mut problem =
         Problem { targets: Vec::new(), initial: Vec::new(), model: sum.clone(), ..first.clone() };
@@ -188,6 +194,8 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
     merged.findings = parts.iter().find_map(|p| p.outcome.findings.clone());
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
+    let words = parts.iter().filter(|p| p.outcome.is_unsafe()).chain(parts);
+    merged.memory_words = words.into_iter().find_map(|p| p.outcome.memory_words);
     answer.checked = Checked::all(parts.iter().map(|p| p.outcome.answer.checked));
     (merged.answer, merged.problem) = (answer, problem);
     merged
@@ -209,7 +217,7 @@ fn assumed(parts: &[Part]) -> Vec<Assumption> {
 }
 
 /// The disjoint sum of models: a state of model `n` of `k` is `k` times its number plus `n`.
-struct Sum(Vec<Arc<Concrete>>);
+struct Sum(Vec<Arc<dyn Model>>);
 
 impl Sum {
     fn len(&self) -> u64 {
@@ -259,8 +267,8 @@ impl Sum {
     }
 
     /// The model of a state, and its number there.
-    fn part(&self, number: u64) -> (&Concrete, u64) {
-        (&self.0[(number % self.len()) as usize], number / self.len())
+    fn part(&self, number: u64) -> (&dyn Model, u64) {
+        (&*self.0[(number % self.len()) as usize], number / self.len())
     }
 }
 
@@ -324,7 +332,7 @@ impl Describe for Sum {
 
     fn place(&self, l: Local) -> Option<Place> {
         let (model, l) = self.part(l.0);
-        Describe::place(model, Local(l))
+        model.place(Local(l))
     }
 
     fn edge_place(&self, edge: Edge) -> Place {

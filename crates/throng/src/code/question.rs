@@ -26,10 +26,12 @@ pub(super) fn translate(
     asked.entries.clone_from(&code.entries);
     asked.no_spurious = code.no_spurious;
     asked.whole_statements = code.whole_statements;
-    asked.sequential = code.sequential;
+    asked.memory_model = code.memory_model;
     asked.error_labels.clone_from(&question.error_labels);
     asked.exclusive.clone_from(&question.mutex);
     asked.deadlock = question.deadlock;
+    asked.stuck.clone_from(&question.stuck);
+    asked.starvation.clone_from(&question.starvation);
     asked.race = code.data_race || !question.races.is_empty();
     if !code.data_race {
         asked.about = question.races.iter().map(|text| About::read(text)).collect();
@@ -50,7 +52,7 @@ pub(super) fn warnings(question: &Question, loaded: &Loaded) -> Vec<SourceDiagno
     let only_assertions =
         query.question.violations().iter().all(|v| *v == throng_goto::program::Violation::Assertion)
             && query.question.error_labels.is_empty()
-            && !query.question.deadlock
+            && !query.question.asks_who_waits()
             && !query.question.by_property_file;
     // Behind what is not modelled, something may be.
     let code = query.program.templates.iter().flat_map(|t| &t.code);
@@ -58,11 +60,11 @@ pub(super) fn warnings(question: &Question, loaded: &Loaded) -> Vec<SourceDiagno
     if question.may_lack_target || !only_assertions || query.program.asserts || hidden {
         return Vec::new();
     }
-    let Vocabulary { error_label, mutex, data_race, deadlock, overflow, locks, memory_safety, .. } =
+    let Vocabulary { error_label, mutex, data_race, deadlock, stuck, overflow, locks, memory_safety, .. } =
         *question.vocabulary;
     let message = "nothing is asserted in the code that runs, so nothing can fail".to_string();
     let hint = format!(
-        "use assert(), or ask for {error_label}, {mutex}, {data_race}, {deadlock}, {overflow}, {locks} or {memory_safety}"
+        "use assert(), or ask for {error_label}, {mutex}, {data_race}, {deadlock}, {stuck}, {overflow}, {locks} or {memory_safety}"
     );
     let diagnostic = Diagnostic { severity: Severity::Warning, ..Diagnostic::whole("W601", message) };
     vec![SourceDiagnostic { source: query.source.clone(), diagnostic: diagnostic.hint(hint) }]
@@ -94,15 +96,16 @@ pub(super) fn limits(
 /// Returns a message for each thing that cannot be asked about a program in a source language.
 fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Vec<SourceDiagnostic> {
     let names = question.vocabulary;
-    let Question { initial, prop, targets, invariants, at_most, never, stuck, .. } = question;
+    let Question { initial, prop, targets, invariants, at_most, never, .. } = question;
     let first = |list: &[String]| list.first().cloned();
     let start = format!("`main`, or {}, says where threads start", names.entry);
     let asked = format!(
-        "what must not happen is said by assertions, {}, {}, {}, {}, {}, {} and {}",
+        "what must not happen is said by assertions, {}, {}, {}, {}, {}, {}, {} and {}",
         names.error_label,
         names.mutex,
         names.data_race,
         names.deadlock,
+        names.stuck,
         names.overflow,
         names.locks,
         names.memory_safety
@@ -114,7 +117,6 @@ fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Ve
         (names.invariant, first(invariants), &asked),
         (names.at_most, first(at_most), &asked),
         (names.never, first(never), &asked),
-        (names.stuck, first(stuck), &asked),
     ]
     .into_iter()
     .filter_map(|(option, value, hint)| {
@@ -149,6 +151,8 @@ fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Ve
 fn asks_beside_a_file(question: &Question) -> bool {
     let code = &question.code;
     question.deadlock
+        || !question.stuck.is_empty()
+        || !question.starvation.is_empty()
         || code.data_race
         || !question.races.is_empty()
         || code.overflow

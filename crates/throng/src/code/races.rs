@@ -10,7 +10,9 @@ use std::sync::Arc;
 use throng_check::Checked;
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::program::{Point, Program, Violation};
+use throng_goto_check::documents;
 use throng_goto_check::races::findings::{self as checked, Pair, Shared, Status, Touch};
+use throng_goto_check::races::{Facts, check_facts, narrowed};
 use throng_model::limits::Limits;
 use throng_model::plural;
 use throng_model::problem::Problem;
@@ -21,6 +23,7 @@ use self::directed::{Directed, Goal, shown};
 use self::distance::Graph;
 use super::check::unsure_run;
 use super::{Posed, locksets};
+use crate::error::Error;
 use crate::findings::{CallSite, Findings, ObjectStatus, PossibleRace, SharedAccess, SharedObject};
 use crate::job::Job;
 use crate::outcome::Outcome;
@@ -31,19 +34,22 @@ pub(super) const NAME: &str = "races";
 /// What the analysis of a program shows, limited to what is asked.
 pub(super) struct Analysed {
     whole: Arc<Program>,
+    facts: Facts,
     found: checked::Findings,
     /// That the facts behind it were checked.
     checked: Option<Checked>,
 }
 
 /// Analyses a program with its calls, if races are all that is asked.
-pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Option<Analysed> {
+pub(super) fn analyse(posed: &Posed) -> Result<Option<Analysed>, Error> {
     let query = &posed.loaded.query;
     let asked = query.program.asked == [Violation::Race] && !query.question.deadlock;
-    let whole = query.whole.clone().filter(|_| asked)?;
-    let (found, checked) = found(&whole, limits)?;
+    let Some(whole) = query.whole.clone().filter(|_| asked) else { return Ok(None) };
+    let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
+    let facts = throng_static::analyse(&whole);
+    let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
     let found = narrowed(&whole, found);
-    Some(Analysed { whole, found, checked: Some(checked) })
+    Ok(Some(Analysed { whole, facts, found, checked: Some(checked) }))
 }
 
 impl Analysed {
@@ -227,27 +233,14 @@ fn identity(pair: &Pair) -> String {
     format!("{:016x}", pair.identity)
 }
 
-/// Returns what the static analysis finds, once its checker has accepted its facts.
-fn found(_whole: &Program, _limits: &Limits) -> Option<(checked::Findings, Checked)> {
-    None
-}
-
-/// Returns the pairs and reasons that a question is about: those with an access that it names, or
-/// all.
-pub(super) fn narrowed(program: &Program, found: checked::Findings) -> checked::Findings {
-    if program.about.is_empty() {
-        return found;
-    }
-    let narrow = |mut shared: Shared| {
-        let asked = |touch: &Touch| program.is_asked_about(Some(&shared.name), touch.at);
-        let named = program.about.iter().any(|about| about.names(&shared.name));
-        if let Status::Possible(pairs) = &mut shared.status {
-            pairs.retain(|pair| asked(&pair.first) || asked(&pair.second));
-            return (!pairs.is_empty()).then_some(shared);
+/// Returns the facts behind an answer as a certificate.
+pub(super) fn document(posed: &Posed) -> Result<String, String> {
+    match analyse(posed) {
+        Ok(Some(Analysed { facts, .. })) => {
+            documents::write_races(&posed.loaded.query, &facts).map_err(|why| why.to_string())
         }
-        named.then_some(shared)
-    };
-    checked::Findings { objects: found.objects.into_iter().filter_map(narrow).collect(), ..found }
+        _ => Err("the program is not analysed any more".into()),
+    }
 }
 
 /// Returns what reports show.
@@ -288,7 +281,7 @@ fn race(program: &Program, pair: &Pair) -> PossibleRace {
 
 fn access(program: &Program, touch: &Touch) -> SharedAccess {
     let origin = program.origin_at(touch.at);
-    let call = |(function, line): &(String, u32)| CallSite { function: function.clone(), line: *line };
+    let call = |(function, line): &(String, u32)| CallSite { function: short(function), line: *line };
     SharedAccess {
         file: origin.file.clone().unwrap_or_else(|| program.user.clone()),
         line: origin.line,
@@ -296,10 +289,19 @@ fn access(program: &Program, touch: &Touch) -> SharedAccess {
         text: origin.text.clone(),
         writes: touch.writes,
         atomic: touch.atomic,
-        thread: touch.thread.clone(),
+        thread: short(&touch.thread),
         calls: touch.calls.iter().map(call).collect(),
         locks: touch.locks.clone(),
     }
+}
+
+/// Returns a text with the functions of files, `src/q.c:push`, named without the folders.
+fn short(text: &str) -> String {
+    let word = |word: &str| match word.split_once(".c:") {
+        Some((file, function)) => format!("{}.c:{function}", file.rsplit('/').next().unwrap_or(file)),
+        None => word.to_string(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -378,7 +380,7 @@ int main(void) {
             status: Status::Possible(pairs.collect()),
         };
         let found = checked::Findings { objects: vec![shared], open: Vec::new() };
-        (posed, Analysed { whole, found, checked: None })
+        (posed, Analysed { whole, facts: Facts::default(), found, checked: None })
     }
 
     fn search(posed: &Posed, analysed: &Analysed) -> (Option<Trace>, u64) {

@@ -26,6 +26,10 @@ impl Replay {
 /// be replayed.
 pub(crate) fn replay(answered: &Answered) -> Option<Result<Replay, String>> {
     let part = answered.shown();
+    if part.executions {
+        let why = "no replay is written of an execution of C11 that is not one of sequential consistency";
+        return Some(Err(why.into()));
+    }
     let runs = part.outcome.answer.verdicts.iter().enumerate().filter_map(|(n, v)| match v {
         Verdict::Unsafe(trace) => Some((n, trace)),
         _ => None,

@@ -21,6 +21,9 @@ pub struct WitnessOf<'a> {
 /// Returns a witness of the verdict, or why there is none.
 pub(crate) fn write(answered: &Answered, of: &WitnessOf<'_>) -> Result<String, String> {
     let part = answered.shown();
+    if part.executions {
+        return Err("the format is about sequential consistency".into());
+    }
     let loaded = part.posed.loaded.in_c().ok_or("witnesses are about programs in C")?;
     let question = &part.posed.loaded.query.question;
     let specification = specification(question).ok_or("the format has no property for what was asked")?;
@@ -48,8 +51,13 @@ pub(crate) fn write(answered: &Answered, of: &WitnessOf<'_>) -> Result<String, S
 
 /// Returns the property in the words of SV-COMP.
 fn specification(question: &Question) -> Option<String> {
-    let kinds =
-        [question.race, question.overflow, question.locks, question.deadlock, !question.exclusive.is_empty()];
+    let kinds = [
+        question.race,
+        question.overflow,
+        question.locks,
+        question.asks_who_waits(),
+        !question.exclusive.is_empty(),
+    ];
     let what = match kinds {
         [true, false, false, false, false] if !question.assertions => "data-race".to_string(),
         [false, true, false, false, false] if !question.assertions => "overflow".to_string(),

@@ -37,8 +37,9 @@ struct Document<'a> {
     scope: String,
     /// What the verdicts take for granted.
     assumptions: Vec<String>,
-    /// The memory model that proofs are limited to; null: none.
-    memory_model: Option<MemoryModel>,
+    /// The memory model that the verdicts are about, where the program names weaker memory orders or
+    /// one was asked for: `sc`, `c11`; else null.
+    memory_model: Option<&'static str>,
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
@@ -157,7 +158,7 @@ pub fn write(report: &Outcome) -> String {
             None => scope(&report.problem, report.unit()),
         },
         assumptions: report.assumed(),
-        memory_model: report.memory_model,
+        memory_model: report.memory_model.map(MemoryModel::name),
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
         certificate: report.certificate.as_ref(),

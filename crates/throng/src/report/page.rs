@@ -179,9 +179,19 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
         ("configurations", numbers.configurations.to_string()),
         ("time", duration(report.time)),
         ("memory", format!("{} MiB", report.peak_memory >> 20)),
+        ("memory model", memory_model(report)),
     ];
     rows.retain(|(_, value)| !value.is_empty());
     rows
+}
+
+/// Returns the memory model, and why the verdicts hold there.
+fn memory_model(report: &Outcome) -> String {
+    match (report.memory_model, report.memory_words) {
+        (Some(model), Some(words)) => format!("{model}: {words}"),
+        (Some(model), None) => model.to_string(),
+        (None, _) => String::new(),
+    }
 }
 
 /// Returns whether there is evidence, and whether it was checked.

@@ -21,7 +21,7 @@ use throng_model::verdict::Verdict;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The kinds of violations: id, name, meaning.
-const RULES: [(&str, &str, &str); 11] = [
+const RULES: [(&str, &str, &str); 12] = [
     ("assertion", "Assertion", "No thread may execute an assertion whose condition is false."),
     ("error-label", "ErrorLabel", "No thread may reach this label."),
     ("mutex", "MutualExclusion", "No two threads may be at this label at the same time."),
@@ -30,6 +30,7 @@ const RULES: [(&str, &str, &str); 11] = [
     ("never", "NeverTogether", "No threads may be there, with these values, at the same time."),
     ("race", "DataRace", "No two threads may be about to access this, one of them to write it."),
     ("deadlock", "Deadlock", "Some thread can move, or all have ended."),
+    ("starvation", "Starvation", "Under a fair scheduler, no thread may stay there for ever."),
     ("stuck", "StuckThread", "No thread there may be unable to move ever again."),
     (
         "target",
@@ -205,6 +206,7 @@ fn rule(property: Option<&Property>) -> usize {
         Some(Property::Race(_)) => "race",
         Some(Property::Deadlock) => "deadlock",
         Some(Property::Stuck(_)) => "stuck",
+        Some(Property::Starvation(_)) => "starvation",
         Some(Property::State(_) | Property::MemorySafety) | None => "target",
     };
     RULES.iter().position(|rule| rule.0 == id).unwrap_or_default()

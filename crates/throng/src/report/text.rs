@@ -185,6 +185,9 @@ fn question(report: &Outcome, options: Options) -> String {
     if !report.assumptions.is_empty() {
         rows.insert(3, ("assumes", report.assumed().join("; ")));
     }
+    if let (Some(model), Some(words)) = (report.memory_model, report.memory_words) {
+        rows.insert(3, ("memory", format!("{model}: {words}")));
+    }
     let saved = report.certificate.as_ref().map(|written| {
         let certified = match written.seconds {
             Some(s) => format!("certified in {}", duration(Duration::from_secs_f64(s.max(0.0)))),

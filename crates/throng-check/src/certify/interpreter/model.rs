@@ -7,6 +7,7 @@ use super::{Interpreter, Plan, Values};
 use throng_lang::bp::function::Kind;
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, FREE, ONE, ZERO};
+use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates, Shared, Step,
     Traits, Transfers,
@@ -292,8 +293,31 @@ impl Model for Interpreter {
         self.spot(self.local_cube(l).0).is_none()
     }
 
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         Some(self)
+    }
+}
+
+impl Waits for Interpreter {
+    fn is_in_loop(&self, l: Local) -> bool {
+        let spot = self.spot(self.local_cube(l).0);
+        spot.is_some_and(|spot| self.waiting.binary_search(&spot.top()).is_ok())
+    }
+
+    fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {
+        Ok(true)
+    }
+
+    fn is_alone(&self, s: Shared) -> bool {
+        self.shared_cube(s).0
+    }
+
+    fn is_asked(&self, _: Local) -> Option<bool> {
+        None
     }
 }
 

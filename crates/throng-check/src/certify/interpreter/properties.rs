@@ -54,6 +54,7 @@ impl Interpreter {
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
+            Property::Starvation(_) => return Err("starvation is not certified".into()),
             Property::Race(None) | Property::MemorySafety => return Err("this is asked of C".into()),
         })
     }

@@ -252,6 +252,7 @@ impl Writer<'_, '_> {
             Instr::Release(value) => Instr::Release(e(value)),
             Instr::End(value) => Instr::End(e(value)),
             Instr::Jump(_)
+            | Instr::Fence(_)
             | Instr::AtomicBegin
             | Instr::AtomicEnd
             | Instr::Fail(..)

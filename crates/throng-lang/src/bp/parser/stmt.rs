@@ -2,9 +2,11 @@
 
 use super::{Block, Failed, MAX_NESTING, Parsed, Parser};
 use crate::bp::ast::ASYNC;
+use crate::bp::ast::Mark;
 use crate::bp::ast::{Expr, ExprKind, Ident, Stmt, StmtKind, Target};
 use crate::bp::lexer::Tok;
 use crate::source::{Diagnostic, Span};
+use throng_memory::Order;
 
 impl Parser<'_> {
     /// Parses statements up to a keyword that closes a block. `;` separates them and may be
@@ -197,6 +199,11 @@ impl Parser<'_> {
         self.statements += 1;
         let kind = self.nested(Self::kind);
         self.statements -= 1;
+        if let Ok(kind) = &kind
+            && self.at(Tok::At)
+        {
+            self.mark(start, kind)?;
+        }
         Ok(Stmt {
             labels: Vec::new(),
             kind: kind?,
@@ -247,6 +254,7 @@ impl Parser<'_> {
             "for" if self.next_tok() == Tok::Ident && self.text_of(self.ahead[2].span) == "in" => {
                 self.for_statement()?
             }
+            "fence" if self.next_tok() == Tok::LParen && self.is_order(self.ahead[2].span) => self.fence()?,
             "dead" if !used_as_name => {
                 self.bump();
                 StmtKind::Dead(self.comma_list(|p| p.name("the name of a variable"))?)
@@ -255,6 +263,54 @@ impl Parser<'_> {
             "sync" if !used_as_name => return Err(self.refuse("`sync` is not supported")),
             _ => self.assignment()?,
         })
+    }
+
+    /// Parses the memory order after a statement, as in `x := 1 @release`.
+    fn mark(&mut self, start: Span, kind: &StmtKind) -> Parsed<()> {
+        let at = self.bump().span;
+        let order = self.order()?;
+        let span = at.to(self.previous.span);
+        if !matches!(kind, StmtKind::Assign { .. } | StmtKind::Assume(_)) {
+            let message = "only assignments and `assume` have a memory order";
+            let error = Diagnostic::error("E130", span, message).label("this statement has none");
+            return Err(self.fail(error.hint("read the variable into a local one first")));
+        }
+        self.orders.insert(start.start, Mark { order, span });
+        Ok(())
+    }
+
+    fn order(&mut self) -> Parsed<Order> {
+        let found = if self.at(Tok::Ident) { self.word().parse::<Order>() } else { Err(String::new()) };
+        match found {
+            Ok(order) => {
+                self.bump();
+                Ok(order)
+            }
+            Err(_) => {
+                let names = Order::NAMES.map(|(_, name)| name).join(", ");
+                let error = Diagnostic::error("E130", self.span(), "a memory order is expected");
+                Err(self.fail(error.hint(format!("one of {names}"))))
+            }
+        }
+    }
+
+    fn is_order(&self, span: Span) -> bool {
+        self.text_of(span).parse::<Order>().is_ok()
+    }
+
+    /// Parses `fence(sc)`.
+    fn fence(&mut self) -> Parsed<StmtKind> {
+        let start = self.bump().span;
+        self.expect(Tok::LParen)?;
+        let at = self.span();
+        let order = self.order()?;
+        self.expect(Tok::RParen)?;
+        if matches!(order, Order::Plain | Order::Relaxed) {
+            let error = Diagnostic::error("E130", at, format!("a fence cannot be {order}"));
+            return Err(self.fail(error.hint("one of acquire, release, acq_rel, seq_cst")));
+        }
+        self.orders.insert(start.start, Mark { order, span: at });
+        Ok(StmtKind::Skip)
     }
 
     fn single(&mut self, kind: StmtKind) -> StmtKind {

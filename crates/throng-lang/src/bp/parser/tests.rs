@@ -407,7 +407,7 @@ fn several_errors_are_reported_in_one_run() {
 
 #[test]
 fn after_many_errors_the_rest_is_not_read() {
-    let found = errors(&"@ ".repeat(1000)).len();
+    let found = errors(&"` ".repeat(1000)).len();
     assert_eq!(found, 21);
     assert_eq!(errors(&in_main(&"x := ;".repeat(1000))).len(), 21);
 }

@@ -78,6 +78,22 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
     found
 }
 
+/// Returns the statements of waiting loops that read shared variables or sleep, as function and
+/// node, sorted: a loop that looks at nothing waits for nothing.
+pub fn nodes(program: &Program) -> Vec<(usize, usize)> {
+    let waits = |l: &WaitingLoop| !(l.reads.is_empty() && l.waits.is_empty());
+    let all = waiting_loops(program).into_iter().filter(waits).flat_map(|l| l.points);
+    let mut found: Vec<(usize, usize)> = all
+        .map(|point| {
+            let point = &program.points[point as usize];
+            (point.function, point.node)
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Adds the outermost waiting loops among the points `within`.
 fn loops(program: &Program, live: &[Vec<bool>], within: &[u32], found: &mut Vec<WaitingLoop>) {
     for component in components(program, within) {
@@ -91,7 +107,7 @@ fn loops(program: &Program, live: &[Vec<bool>], within: &[u32], found: &mut Vec<
 }
 
 /// Returns where control may go from a point.
-fn next(program: &Program, point: u32) -> impl Iterator<Item = u32> + '_ {
+pub(in crate::bp) fn next(program: &Program, point: u32) -> impl Iterator<Item = u32> + '_ {
     let point = &program.points[point as usize];
     let edges = point.edges.iter().filter_map(|&e| program.edges[e as usize].to);
     edges.chain(point.woken)

@@ -1,0 +1,598 @@
+//! The executions of C11 as a model: what happened so far is an execution graph, and a step adds the
+//! events of one thread's step, in every way that the axioms of RC11 allow.
+//!
+//! The graph says what an access may read from; the memory beside it says which objects there are,
+//! and has the last value of every location in modification order. A read of an older write is a
+//! step in a memory where the location has that value; [`crate::step`] stays the one definition of
+//! what a program does. Program order and reads-from together have no cycle in a consistent graph,
+//! so every graph is built by steps of threads, and every graph on the way is consistent. A thread
+//! that only reads and is where it was before waits: such a step is left out.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, RwLock};
+
+use throng_memory::Order;
+use throng_memory::axioms::{Judgement, Sequences, judge, judge_with};
+use throng_memory::graph::{Event, Graph, Id};
+use throng_memory::rules::{Kind, Location};
+use throng_model::problem::{Initial, Problem, Target};
+use throng_model::verdict::Trace;
+use throng_model::{
+    Accessed, Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step,
+    Traits, Transfers,
+};
+
+use crate::doubt::{Doubt, of_steps};
+use crate::model::{Concrete, Table, number, thing};
+use crate::program::{Access, Int, Point, Program, Start, Violation, object_of};
+use crate::robust::{poked, turns_in_a_circle, updates};
+use crate::step::{After, Effect, Memory, Outcome, Thread, step_with_effects};
+
+/// What has happened, and the memory after it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct World {
+    memory: Arc<Memory>,
+    graph: Graph,
+}
+
+/// A program and all its executions.
+pub struct Executions {
+    concrete: Arc<Concrete>,
+    worlds: RwLock<Table<World>>,
+    threads: RwLock<Table<(Thread, u16)>>,
+    /// The locations of graphs: address and size.
+    locations: RwLock<Table<(i64, u32)>>,
+    /// The values of graphs.
+    values: RwLock<Table<Vec<u16>>>,
+    missing: Mutex<Option<String>>,
+    /// The most events of a graph.
+    most: usize,
+}
+
+const SIZES: &str = "an atomic object is accessed in parts of different sizes";
+const LONGER: &str =
+    "an execution fails with the release sequences of C++20, and with those of C11 it does not";
+const SECTION: &str = "memory is accessed in an atomic section, which has no meaning under C11";
+
+/// One way of a step: the world afterwards.
+struct Way {
+    world: World,
+    outcome: Outcome,
+    children: Vec<u16>,
+    race: Option<(Id, Id)>,
+}
+
+impl Executions {
+    /// The shared state after a data race.
+    pub const RACE: Shared = Shared(0);
+    /// The shared state after a property was violated; those asked for follow one another.
+    const FAILED: u64 = 1;
+
+    /// The executions with at most so many events.
+    pub fn new(concrete: Arc<Concrete>, most: usize) -> Executions {
+        Executions {
+            concrete,
+            worlds: RwLock::new(Table::new()),
+            threads: RwLock::new(Table::new()),
+            locations: RwLock::new(Table::new()),
+            values: RwLock::new(Table::new()),
+            missing: Mutex::new(None),
+            most,
+        }
+    }
+
+    /// The shared state in which the property with this number among those asked is violated.
+    pub fn failed(&self, property: usize) -> Shared {
+        Shared(Self::FAILED + property as u64)
+    }
+
+    /// The shared state after a memory error.
+    pub fn memory_error(&self) -> Shared {
+        self.failed(self.program().asked.len())
+    }
+
+    fn ended(&self) -> Shared {
+        self.failed(self.program().asked.len() + 1)
+    }
+
+    fn first(&self) -> u64 {
+        self.ended().0 + 1
+    }
+
+    /// The question whether an execution reaches one of these shared states.
+    pub fn problem(self: Arc<Self>, original: &Problem, target: Target) -> Problem {
+        let (shared, threads) = self.concrete.initial();
+        let memory = self
+            .concrete
+            .memory(shared)
+            .map(|s| s.0.clone())
+            .unwrap_or_else(|| Arc::new(crate::step::initial_memory(self.program())));
+        let mut states: Vec<Thread> =
+            threads.iter().filter_map(|&l| self.concrete.thread(l)).map(|t| Thread::clone(&t)).collect();
+        if let (Start::Any(_), Some(n)) = (&self.program().start, original.bound.threads()) {
+            // So many threads, of each entry in turn.
+            states = states.iter().cycle().take(n as usize).cloned().collect();
+        }
+        let graph = Graph::new(states.len());
+        let local = |(n, thread): (usize, Thread)| self.local(thread, n as u16);
+        let threads: Bag = states.into_iter().enumerate().map(local).collect();
+        let shared = self.shared(World { memory, graph });
+        Problem {
+            targets: vec![target],
+            initial: vec![Initial { shared, threads, any: Vec::new() }],
+            initial_text: original.initial_text.clone(),
+            bound: original.bound,
+            model: self,
+        }
+    }
+
+    /// Returns why not all steps are known, if a search met one that is not.
+    pub fn incomplete(&self) -> Option<String> {
+        locked(&self.missing).clone()
+    }
+
+    /// Everything that an execution depends on and that the program may not bear out.
+    pub fn doubts(&self, trace: &Trace) -> BTreeSet<Doubt> {
+        let ways: Vec<_> = trace.steps.iter().filter_map(|taken| self.way(&taken.step)).collect();
+        let steps = ways.iter().map(|(_, way, index)| (usize::from(*index), &way.outcome.events[..]));
+        of_steps(self.program(), steps)
+    }
+
+    fn program(&self) -> &Program {
+        self.concrete.program()
+    }
+
+    fn shared(&self, world: World) -> Shared {
+        Shared(number(&self.worlds, world) + self.first())
+    }
+
+    fn world(&self, s: Shared) -> Option<Arc<World>> {
+        s.0.checked_sub(self.first()).and_then(|n| thing(&self.worlds, n))
+    }
+
+    fn local(&self, thread: Thread, index: u16) -> Local {
+        Local(number(&self.threads, (thread, index)))
+    }
+
+    fn location(&self, address: i64, size: u32) -> Location {
+        number(&self.locations, (address, size)) as Location
+    }
+
+    fn value(&self, bytes: &[u16]) -> i64 {
+        number(&self.values, bytes.to_vec()) as i64
+    }
+
+    fn bytes(&self, value: i64) -> Vec<u16> {
+        thing(&self.values, value as u64).map(|v| Vec::clone(&v)).unwrap_or_default()
+    }
+
+    fn note(&self, why: String) {
+        locked(&self.missing).get_or_insert(why);
+    }
+
+    fn note_at(&self, at: Point, why: &str) {
+        self.note(format!("line {}: {why}", self.program().origin_at(at).line));
+    }
+
+    fn complete(&self) -> Result<(), Incomplete> {
+        match self.incomplete() {
+            Some(why) => Err(Incomplete(why)),
+            None => Ok(()),
+        }
+    }
+
+    fn outcomes(&self, memory: &Arc<Memory>, thread: &Thread) -> Vec<Outcome> {
+        let steps = step_with_effects(self.program(), memory, thread);
+        if let Some(why) = steps.missing {
+            self.note(why);
+        }
+        steps.outcomes
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The first atomic access of a step: its location.
+fn atomic_access(effects: &[Effect]) -> Option<(i64, u32)> {
+    effects.iter().find_map(|e| match e {
+        Effect::Access { address, size, kind, .. } if kind.is_atomic() => Some((*address, *size)),
+        _ => None,
+    })
+}
+
+impl Executions {
+    /// All ways in which a thread can go on.
+    fn ways(&self, world: &World, thread: &Thread, index: u16) -> Vec<Way> {
+        let last = self.outcomes(&world.memory, thread);
+        let location = last.iter().find_map(|o| atomic_access(&o.effects));
+        let mut ways = Vec::new();
+        for outcome in last {
+            self.extend(world, thread, index, outcome, None, &mut ways);
+        }
+        let Some((address, size)) = location else { return ways };
+        let writes = world.graph.writes.get(&self.location(address, size));
+        let older = writes.map_or(&[][..], |w| &w[..w.len() - 1]);
+        for &from in older {
+            let bytes = self.bytes(world.graph.value(from));
+            let Some(memory) = poked(self.program(), &world.memory, address, &bytes) else { continue };
+            for outcome in self.outcomes(&Arc::new(memory), thread) {
+                self.extend(world, thread, index, outcome, Some(from), &mut ways);
+            }
+        }
+        ways
+    }
+
+    /// Adds the ways that an outcome of a step stands for; `from`: the write that its atomic access
+    /// meets, if that is not the last one.
+    fn extend(
+        &self,
+        world: &World,
+        thread: &Thread,
+        index: u16,
+        outcome: Outcome,
+        from: Option<Id>,
+        ways: &mut Vec<Way>,
+    ) {
+        if turns_in_a_circle(thread, &outcome) {
+            return;
+        }
+        let Some((graph, children)) = self.graph(&world.graph, index, &outcome, from) else { return };
+        let mut memory = match &outcome.after {
+            After::Runs(memory) => memory.clone(),
+            _ => world.memory.clone(),
+        };
+        if let (Some(_), Some((address, size))) = (from, atomic_access(&outcome.effects)) {
+            // The memory has the last value again. An operation that reads an older write and writes
+            // directly behind it is not the last one.
+            let bytes = world.graph.writes.get(&self.location(address, size)).and_then(|w| w.last().copied());
+            let bytes = bytes.map(|last| self.bytes(world.graph.value(last)));
+            if let Some(restored) = bytes.and_then(|b| poked(self.program(), &memory, address, &b)) {
+                memory = Arc::new(restored);
+            }
+        }
+        if graph.len() > self.most {
+            self.note(format!("executions with more than {} events are not looked at", self.most));
+            return;
+        }
+        let grown = graph.len() > world.graph.len();
+        let Some(judgement) = (if grown { judge(&graph) } else { Some(SEQUENTIAL) }) else { return };
+        let failed = matches!(outcome.after, After::Failed(..));
+        let race = match (judgement.race, failed) {
+            (None, false) => None,
+            (race, _) => match judge_with(&graph, Sequences::Thread) {
+                // It fails by the rules of C++20 only: neither a violation nor none.
+                None => return self.note(LONGER.into()),
+                Some(judged) => {
+                    if race.is_some() && judged.race.is_none() {
+                        self.note(LONGER.into());
+                    }
+                    judged.race
+                }
+            },
+        };
+        ways.push(Way { world: World { memory, graph }, outcome, children, race });
+    }
+
+    /// The graph with the events of an outcome, and the numbers of the threads that it starts.
+    fn graph(
+        &self,
+        before: &Graph,
+        index: u16,
+        outcome: &Outcome,
+        from: Option<Id>,
+    ) -> Option<(Graph, Vec<u16>)> {
+        let mut adding =
+            Adding { of: self, graph: before.clone(), thread: usize::from(index), children: Vec::new() };
+        for n in 0..outcome.effects.len() {
+            adding.effect(&outcome.effects, n, from)?;
+        }
+        Some((adding.graph, adding.children))
+    }
+}
+
+/// Of a graph that is as it was.
+const SEQUENTIAL: Judgement = Judgement { sequential: true, race: None };
+
+/// A graph to which the events of a step are added.
+struct Adding<'e> {
+    of: &'e Executions,
+    graph: Graph,
+    thread: usize,
+    children: Vec<u16>,
+}
+
+impl Adding<'_> {
+    fn effect(&mut self, effects: &[Effect], n: usize, from: Option<Id>) -> Option<()> {
+        match &effects[n] {
+            Effect::Access { kind: Access::Internal, .. } => {}
+            Effect::Access { address, size, writes, kind, at, inside, old, new } => {
+                if *inside && matches!(kind, Access::Atomic(_)) {
+                    self.of.note_at(*at, SECTION);
+                    return None;
+                }
+                let from = from.filter(|_| kind.is_atomic());
+                let (kind, order) = match (kind, writes) {
+                    (Access::Update(..), false) if updates(effects, n) => return Some(()),
+                    (Access::Update(done, _), true) => (Kind::Update, *done),
+                    (Access::Update(_, failed), false) => (Kind::Load, *failed),
+                    (Access::Atomic(order), true) => (Kind::Store, *order),
+                    (Access::Atomic(order), false) => (Kind::Load, *order),
+                    (_, true) => (Kind::Store, Order::Plain),
+                    (_, false) => (Kind::Load, Order::Plain),
+                };
+                if *size > 8 {
+                    // To free a whole object.
+                    return Some(());
+                }
+                let what = (kind, order, self.location(*address, *size, *at, old)?);
+                self.add(what, new, *at, from);
+            }
+            Effect::Fence(order) => {
+                let event = Event {
+                    kind: Kind::Fence,
+                    location: 0,
+                    order: *order,
+                    read: None,
+                    written: None,
+                    site: 0,
+                };
+                self.graph = self.graph.with(self.thread, event, None);
+            }
+            Effect::Acquired(address) => self.lock(*address, Order::Acquire),
+            Effect::Released(address) => self.lock(*address, Order::Release),
+            Effect::Started => {
+                let number = self.graph.threads.len() as u16;
+                let made = self.graph.threads[self.thread].len() as u16;
+                self.graph.created.insert(number, (self.thread as u16, made));
+                self.graph.threads.push(Vec::new());
+                self.children.push(number);
+            }
+            Effect::Joined(number) => {
+                let made = self.graph.threads[self.thread].len() as u16;
+                self.graph.joined.push((self.thread as u16, made, *number as u16));
+                self.graph.joined.sort_unstable();
+            }
+            Effect::Ended(_) => {}
+            Effect::Begins(object) => return self.begins(*object),
+        }
+        Some(())
+    }
+
+    /// A location, which has its initial write.
+    fn location(&mut self, address: i64, size: u32, at: Point, old: &[u16]) -> Option<Location> {
+        let location = self.of.location(address, size);
+        if !self.graph.writes.contains_key(&location) {
+            let near = self.graph.writes.keys().filter_map(|&l| thing(&self.of.locations, l.into()));
+            let overlaps = |l: &(i64, u32)| l.0 < address + i64::from(size) && address < l.0 + i64::from(l.1);
+            if near.into_iter().any(|l| l.1 <= 8 && overlaps(&l)) {
+                self.of.note_at(at, SIZES);
+                return None;
+            }
+            self.graph.writes.insert(location, vec![Id::Initial(location)]);
+            let value = self.of.value(old);
+            self.graph.initial.insert(location, value);
+        }
+        Some(location)
+    }
+
+    fn add(
+        &mut self,
+        (kind, order, location): (Kind, Order, Location),
+        new: &[u16],
+        at: Point,
+        from: Option<Id>,
+    ) {
+        let last = self.graph.writes[&location].last().copied().unwrap_or(Id::Initial(location));
+        let from = from.unwrap_or(last);
+        let written = (kind != Kind::Load).then(|| self.of.value(new));
+        let read = (kind != Kind::Store).then(|| (self.graph.value(from), from));
+        let site = self.of.concrete.edge_of(at).0;
+        let event = Event { kind, location, order, read, written, site };
+        self.graph = self.graph.with(self.thread, event, written.map(|_| from));
+    }
+
+    /// A lock is taken or released: each time is directly behind the one before.
+    fn lock(&mut self, address: i64, order: Order) {
+        let location = self.of.location(address, 0);
+        let initial = self.of.value(&[]);
+        self.graph.writes.entry(location).or_insert_with(|| vec![Id::Initial(location)]);
+        self.graph.initial.entry(location).or_insert(initial);
+        let last = self.graph.writes[&location].last().copied().unwrap_or(Id::Initial(location));
+        let event = Event {
+            kind: Kind::Update,
+            location,
+            order,
+            read: Some((initial, last)),
+            written: Some(initial),
+            site: 0,
+        };
+        self.graph = self.graph.with(self.thread, event, Some(last));
+    }
+
+    /// The accesses to what was at the addresses of a new object are accesses to something else,
+    /// which the graph does not tell apart.
+    fn begins(&self, object: i64) -> Option<()> {
+        let of = self.of;
+        let is_in =
+            |l: &Location| thing(&of.locations, (*l).into()).is_some_and(|p| object_of(p.0) == object);
+        let again = self.graph.writes.keys().any(is_in);
+        if again {
+            of.note("memory is used again after it was freed, or its block was left".into());
+        }
+        (!again).then_some(())
+    }
+}
+
+impl Model for Executions {
+    fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
+        let (Some(world), Some(state)) = (self.world(s), thing(&self.threads, l.0)) else {
+            return Ok(());
+        };
+        let (thread, index) = &*state;
+        for (choice, way) in self.ways(&world, thread, *index).into_iter().enumerate() {
+            out.push(self.step(s, l, *index, choice as u64, way));
+        }
+        self.complete()
+    }
+
+    fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
+        self.complete()
+    }
+
+    fn traits(&self) -> Traits {
+        self.concrete.traits()
+    }
+
+    fn transfers(&self) -> Option<&dyn Transfers> {
+        None
+    }
+
+    fn sets(&self) -> Option<&dyn SetStates> {
+        None
+    }
+
+    fn has_ended(&self, _: Local) -> bool {
+        false
+    }
+}
+
+impl Executions {
+    fn step(&self, s: Shared, l: Local, index: u16, choice: u64, way: Way) -> Step {
+        let outcome = &way.outcome;
+        let to = match &outcome.after {
+            _ if way.race.is_some() => Self::RACE,
+            After::Runs(_) => self.shared(way.world),
+            After::Failed(what, _) => self.violation(*what),
+            After::Halted => self.ended(),
+        };
+        let runs = to.0 >= self.first();
+        let put = outcome.thread.iter().map(|t| match runs {
+            true => self.local(t.clone(), index),
+            // The thread is still there, to be seen.
+            false => l,
+        });
+        let children = outcome.started.iter().zip(&way.children).filter(|_| runs);
+        Step {
+            from: s,
+            to,
+            take: Bag::one(l),
+            put: put.collect(),
+            spawn: children.map(|(t, n)| self.local(t.clone(), *n)).collect(),
+            others: Bystanders::Stay,
+            edge: self.concrete.edge_of(if runs { outcome.at } else { outcome.last }),
+            choice,
+        }
+    }
+
+    fn violation(&self, what: Violation) -> Shared {
+        match self.program().asked.iter().position(|&a| a == what) {
+            Some(n) => self.failed(n),
+            None if what == Violation::Memory => self.memory_error(),
+            None => self.ended(),
+        }
+    }
+
+    /// The way that a step stands for, with the graph before it.
+    fn way(&self, step: &Step) -> Option<(Arc<World>, Way, u16)> {
+        let world = self.world(step.from)?;
+        let state = step.take.entries().first().and_then(|e| thing(&self.threads, e.0.0))?;
+        let way = self.ways(&world, &state.0, state.1).into_iter().nth(step.choice as usize)?;
+        Some((world, way, state.1))
+    }
+
+    fn name(&self, location: Location) -> String {
+        let place = thing(&self.locations, location.into());
+        let name = place.and_then(|p| self.program().name_of(p.0));
+        name.unwrap_or_else(|| "allocated memory".into())
+    }
+
+    fn shown(&self, value: i64) -> String {
+        let bytes = self.bytes(value);
+        let size = bytes.len().next_power_of_two() as u8;
+        self.concrete.show(&bytes, Int::new(size, true))
+    }
+
+    fn line(&self, event: &Event) -> u32 {
+        self.concrete.edge_place(Edge(event.site)).line
+    }
+
+    /// Where a value comes from, if it is not the last one.
+    fn source(&self, graph: &Graph, location: Location, from: Id) -> String {
+        let last = graph.writes.get(&location).and_then(|w| w.last().copied());
+        let Some(last) = last.filter(|&last| last != from) else { return String::new() };
+        let old = match graph.event(from) {
+            Some(event) => format!(" of line {}", self.line(event)),
+            None => " from the start".into(),
+        };
+        match graph.event(last) {
+            Some(event) => {
+                let value = self.shown(event.written.unwrap_or_default());
+                format!("{old}, although line {} wrote {value}", self.line(event))
+            }
+            None => old,
+        }
+    }
+}
+
+impl Describe for Executions {
+    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
+        let Some(world) = self.world(s) else { return Vec::new() };
+        self.concrete.shared_values(self.concrete.shared(world.memory.clone(), None))
+    }
+
+    fn local_values(&self, l: Local) -> Vec<(String, String)> {
+        let state = thing(&self.threads, l.0);
+        state.map(|s| self.concrete.local_values(self.concrete.local(s.0.clone()))).unwrap_or_default()
+    }
+
+    fn place(&self, l: Local) -> Option<Place> {
+        thing(&self.threads, l.0).and_then(|s| self.concrete.place(self.concrete.local(s.0.clone())))
+    }
+
+    fn edge_place(&self, edge: Edge) -> Place {
+        self.concrete.edge_place(edge)
+    }
+
+    fn accesses(&self, step: &Step) -> Vec<Accessed> {
+        let Some((before, way, index)) = self.way(step) else { return Vec::new() };
+        let known = before.graph.threads[usize::from(index)].len();
+        let graph = &way.world.graph;
+        let mut found = Vec::new();
+        for event in &graph.threads[usize::from(index)][known..] {
+            if thing(&self.locations, event.location.into()).is_none_or(|p| p.1 == 0) || !event.is_access() {
+                continue;
+            }
+            let variable = self.name(event.location);
+            if let Some((value, from)) = event.read {
+                let value =
+                    format!("{}{}", self.shown(value), self.source(&before.graph, event.location, from));
+                found.push(Accessed { variable: variable.clone(), value, writes: false });
+            }
+            if let Some(value) = event.written {
+                found.push(Accessed { variable, value: self.shown(value), writes: true });
+            }
+        }
+        found
+    }
+
+    fn blame(&self, step: &Step) -> Option<String> {
+        let (_, way, index) = self.way(step)?;
+        if let Some((a, b)) = way.race {
+            let other =
+                [a, b].into_iter().find(|id| !matches!(id, Id::Event { thread, .. } if *thread == index));
+            let event = other.and_then(|id| way.world.graph.event(id))?;
+            let does = if event.writes() { "write" } else { "read" };
+            return Some(format!(
+                "a race with the {does} of {} at line {}: neither happens before the other",
+                self.name(event.location),
+                self.line(event)
+            ));
+        }
+        match way.outcome.after {
+            After::Failed(_, why) => Some(why),
+            After::Runs(_) | After::Halted => None,
+        }
+    }
+}

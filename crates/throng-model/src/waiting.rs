@@ -1,0 +1,109 @@
+//! Threads that wait in a loop.
+//!
+//! A thread whose next statement belongs to a loop that only reads (the front end says which,
+//! [`Waits`]) can move, but to no avail: with the shared state as it is, all that it can do *alone*
+//! leaves that state as it is, starts and wakes no thread, and comes back or waits, whatever it
+//! chooses. Such a thread waits as one does that cannot move at all, and only others can change
+//! that. The front end only names the places; that nothing changes and that there is no way out is
+//! established here, step by step, for the state at hand.
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use crate::stuck::live_members;
+use crate::{Bystanders, Incomplete, Local, Model, Shared, Step};
+
+/// Maximum number of states of one thread in a loop.
+const MOST: usize = 1 << 12;
+
+/// What a model knows about waiting, beside its steps.
+pub trait Waits {
+    /// Returns whether the next statement of a thread belongs to a loop that only reads: a thread
+    /// may wait there although it can move.
+    fn is_in_loop(&self, l: Local) -> bool;
+
+    /// Returns whether a thread that cannot move in `s` waits for others: not if the process has
+    /// ended, or an assumption has stopped it.
+    fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete>;
+
+    /// Returns whether in `s` only the thread inside an atomic section can move.
+    fn is_alone(&self, s: Shared) -> bool;
+
+    /// Returns whether stuck threads are asked for where a thread is; `None` if that is for the
+    /// target to say, which lists the states.
+    fn is_asked(&self, l: Local) -> Option<bool>;
+}
+
+/// Returns whether a thread may be in a waiting loop.
+pub fn is_in_loop(model: &dyn Model, l: Local) -> bool {
+    model.waits().is_some_and(|waits| waits.is_in_loop(l))
+}
+
+/// Returns whether a step does nothing that others can tell but, perhaps, to change the shared
+/// state; and the thread that takes it lives.
+fn is_private(step: &Step) -> bool {
+    step.spawn.is_empty() && step.others == Bystanders::Stay && (step.take.size(), step.put.size()) == (1, 1)
+}
+
+/// Returns where a thread in a waiting loop comes by its next step, or the atomic section that it
+/// begins with, if it stays in such a loop whatever it does, and others cannot tell that it moved.
+/// Empty: it cannot move. States are plain.
+pub fn around(model: &dyn Model, s: Shared, l: Local) -> Result<Option<Vec<Local>>, Incomplete> {
+    let Some(waits) = model.waits().filter(|waits| waits.is_in_loop(l)) else { return Ok(None) };
+    let mut seen: IndexSet<(Shared, Local), FxBuildHasher> = IndexSet::from_iter([(s, l)]);
+    let (mut next, mut steps, mut found) = (0, Vec::new(), Vec::new());
+    while let Some(&(at, l)) = seen.get_index(next) {
+        steps.clear();
+        model.post(at, l, &mut steps)?;
+        if steps.is_empty() && at != s || seen.len() > MOST {
+            return Ok(None);
+        }
+        for step in &steps {
+            if !is_private(step) || step.from != at {
+                return Ok(None);
+            }
+            let to = step.put.entries().iter().flat_map(|e| live_members(model, e.0));
+            let to: Vec<Local> = to.collect();
+            if step.to == s && to.iter().all(|&l| waits.is_in_loop(l)) {
+                found.extend(to);
+            } else if waits.is_alone(step.to) {
+                seen.extend(to.into_iter().map(|l| (step.to, l)));
+            } else {
+                return Ok(None);
+            }
+        }
+        next += 1;
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(Some(found))
+}
+
+/// Returns whether a thread at `l` waits in `s` as long as the shared state stays as it is: it
+/// cannot move, or all that it can do alone is to go around a waiting loop. States are plain.
+pub fn waits_alone(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
+    let mut seen: IndexSet<Local, FxBuildHasher> = IndexSet::from_iter([l]);
+    let mut next = 0;
+    while let Some(&l) = seen.get_index(next) {
+        next += 1;
+        if seen.len() > MOST {
+            return Ok(false);
+        }
+        match around(model, s, l)? {
+            Some(to) if !to.is_empty() => seen.extend(to),
+            _ => {
+                let mut steps = Vec::new();
+                model.post(s, l, &mut steps)?;
+                if !(steps.is_empty() && is_waiting(model, s, l)?) {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Returns whether a thread that cannot move waits for others.
+pub fn is_waiting(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
+    model.waits().map_or(Ok(true), |waits| waits.is_waiting(s, l))
+}
