@@ -8,13 +8,13 @@ cd "$(dirname "$0")"
 seconds=${1:-60}
 shift || true
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command certify c); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(bp tts ntts prop spec pnml mcc command certify c llvm); fi
 
 # Short inputs are tried far more often, and a reader shows its branches in few bytes.
 most() {
     case $1 in
     certify) echo 2048 ;;
-    pnml | mcc | command | c) echo 1024 ;;
+    pnml | mcc | command | c | llvm) echo 1024 ;;
     *) echo 512 ;;
     esac
 }
@@ -23,7 +23,8 @@ seeds() {
     if [ -z "${THRONG:-}" ]; then (cd .. && cargo build --quiet -p throng-cli); fi
     local throng=${THRONG:-../target/debug/throng} scratch file name to
     scratch=$(mktemp -d)
-    mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command,certify,c}
+    mkdir -p corpus/{bp,tts,ntts,prop,spec,pnml,mcc,command,certify,c,llvm}
+    cp ../crates/throng-llvm/tests/modules/*.ll corpus/llvm
     # What the preprocessor leaves of the examples, without the headers.
     for file in ../examples/c/*.c; do grep -v '^#' "$file" >"corpus/c/$(basename "$file")"; done
     for file in ../examples/*.*; do

@@ -34,9 +34,14 @@ mod tickets;
 const MOST_EDGES: usize = 400;
 
 /// Finds facts that rule violations out; only those that are needed for that are kept. Facts about
-/// two threads are looked for where others do not suffice.
-pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
-    let facts = find_with(program, graph, Vec::new(), limits)?;
+/// two threads are looked for where others do not suffice. Some comparisons may be offered.
+pub fn find(
+    program: &Program,
+    graph: &Graph,
+    offered: &[Predicate],
+    limits: &Limits,
+) -> Result<Facts, Unknown> {
+    let facts = find_with(program, graph, offered, Vec::new(), limits)?;
     if facts.rule_all_out(graph) || graph.edges.len() > MOST_EDGES {
         return Ok(facts);
     }
@@ -44,7 +49,7 @@ pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, 
     if apart.is_empty() {
         return Ok(facts);
     }
-    match find_with(program, graph, apart, limits) {
+    match find_with(program, graph, offered, apart, limits) {
         Ok(more) if more.impossible.len() > facts.impossible.len() => Ok(more),
         Ok(_) | Err(_) => Ok(facts),
     }
@@ -54,6 +59,7 @@ pub fn find(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, 
 fn find_with(
     program: &Program,
     graph: &Graph,
+    offered: &[Predicate],
     mut apart: Vec<Differs>,
     limits: &Limits,
 ) -> Result<Facts, Unknown> {
@@ -63,6 +69,7 @@ fn find_with(
         return Ok(Facts::none(graph));
     }
     let mut predicates = guesses(program, graph);
+    predicates.extend(offered.iter().cloned());
     let at = survivors(program, graph, &predicates, &mut apart, limits)?;
     let mut held = Held { at, apart: Apart::of(graph, &apart, &mut predicates) };
     let regions = Regions::of(program, graph, limits)?;
@@ -80,7 +87,7 @@ fn find_with(
         let known = held.at[e.from].iter();
         let known = known.map(|&i| Known { i, side: Side::Before, place: Where::At(e.from) });
         let yes = asking.truth();
-        if let Some(reason) = asking.reason(&known.collect::<Vec<Known>>(), yes)? {
+        if let Some(reason) = asking.reason(&known.collect::<Vec<Known>>(), &[], yes)? {
             impossible.push(n);
             needed.extend(reason.into_iter().map(|k| (k.place, k.i)));
         }
@@ -157,49 +164,48 @@ fn keep(
     solvers: &mut Solvers<'_>,
 ) -> Result<Held, Unknown> {
     let mut kept = Held { at: vec![Vec::new(); held.at.len()], apart: held.apart.emptied() };
-    let mut work = needed;
-    while let Some((place, i)) = work.pop() {
-        let new = match place {
-            Where::At(p) if kept.at[p].contains(&i) => false,
-            Where::At(p) => {
-                kept.at[p].push(i);
-                true
-            }
-            Where::Apart(p, q) => kept.apart.add(p, q, i),
-        };
-        if !new {
-            continue;
-        }
+    needed.into_iter().for_each(|(place, i)| _ = add(&mut kept, place, i));
+    // How many of the facts of its place each obligation was asked about: what was shown for them
+    // stays so, because there will only be more facts.
+    let mut asked = vec![0; obligations.len()];
+    loop {
+        let mut all = true;
         for (k, o) in obligations.iter().enumerate() {
-            // What has to hold afterwards.
-            let i = match (place, o.then) {
-                (Where::At(p), Then::At(then) | Then::Bystander(then)) if p == then => vec![i],
-                (Where::Apart(p, q), Then::Apart(mine, beside)) => {
-                    let mut both = Vec::new();
-                    both.extend(((p, q) == (mine, beside)).then_some(i));
-                    both.extend(((q, p) == (mine, beside)).then(|| held.apart.mirror(i)));
-                    both
-                }
-                _ => continue,
-            };
-            for i in i {
-                let side = o.then.side();
-                let asking = solvers.about(k);
-                if side == Side::OtherAfter && !asking.changes(i, side) {
-                    continue;
-                }
-                let not = !asking.literal(i, side);
-                // What is kept anyway, if that suffices; else what contradicts.
-                let reason = match asking.reason(&kept.known(o), not)? {
-                    Some(reason) => Some(reason),
-                    None => asking.reason(&held.known(o), not)?,
-                };
-                let reason = reason.ok_or_else(|| Unknown::Inconclusive("facts are not inductive".into()))?;
-                work.extend(reason.into_iter().map(|k| (k.place, k.i)));
+            let side = o.then.side();
+            let asking = solvers.about(k);
+            // What a step does not change, a bystander keeps.
+            let open = |i: &u32| side == Side::After || asking.changes(*i, side);
+            let new = &kept.then(o.then)[asked[k]..];
+            let then: Vec<u32> = new.iter().copied().filter(open).collect();
+            asked[k] += new.len();
+            if then.is_empty() {
+                continue;
             }
+            for i in asking.wrong(&kept.known(o), &then, side)? {
+                let not = !asking.literal(i, side);
+                let reason = asking.reason(&held.known(o), &kept.known(o), not)?;
+                let reason = reason.ok_or_else(|| Unknown::Inconclusive("facts are not inductive".into()))?;
+                for k in reason {
+                    all &= !add(&mut kept, k.place, k.i);
+                }
+            }
+        }
+        if all {
+            return Ok(kept);
         }
     }
-    Ok(kept)
+}
+
+/// Adds a fact; whether it is new.
+fn add(kept: &mut Held, place: Where, i: u32) -> bool {
+    match place {
+        Where::At(p) if kept.at[p].contains(&i) => false,
+        Where::At(p) => {
+            kept.at[p].push(i);
+            true
+        }
+        Where::Apart(p, q) => kept.apart.add(p, q, i),
+    }
 }
 
 /// Facts with those comparisons only that are used, numbered anew.

@@ -1,12 +1,14 @@
 //! Comparisons that may hold: those of the program, variables against its constants, and variables
 //! against each other.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rustc_hash::FxHashSet;
 use throng_goto::program::{BinOp, Expr, Int, Program};
 
 use crate::atoms::atoms;
 use throng_goto_check::abstraction::graph::{Edge, Graph};
-use throng_goto_check::abstraction::predicate::{Predicate, used};
+use throng_goto_check::abstraction::predicate::{Predicate, rename, used};
 use throng_goto_check::abstraction::simplify::negate;
 use throng_goto_check::abstraction::variables::INPUT;
 
@@ -15,6 +17,8 @@ use throng_goto_check::abstraction::variables::INPUT;
 const MOST_NUMBERS: usize = 12;
 /// Maximum number of constants that a variable is compared with.
 const MOST_CONSTANTS: usize = 10;
+/// Maximum number of constants that a variable is said to have been given.
+const MOST_ASSIGNED: usize = 4;
 const WIDE: Int = Int::new(8, true);
 
 /// Returns the comparisons to try.
@@ -24,12 +28,13 @@ pub(crate) fn guesses(program: &Program, graph: &Graph) -> Vec<Predicate> {
     for (id, value) in assigned(graph) {
         found.push(compare(BinOp::Eq, Expr::Reg(id), Expr::Const(value)));
     }
+    found.extend(after_updates(graph));
     let mut constants: Vec<i64> =
         graph.constants.iter().copied().filter(|c| c.unsigned_abs() < 1 << 32).collect();
     constants.sort_unstable_by_key(|c| (c.unsigned_abs(), *c));
     constants.truncate(MOST_CONSTANTS);
     for &id in &numbers {
-        for &c in &constants {
+        for &c in constants.iter().filter(|c| !graph.is_tally(id) || matches!(c, 0 | 1)) {
             found.push(compare(BinOp::Le, Expr::Reg(id), Expr::Const(c)));
             found.push(compare(BinOp::Le, Expr::Const(c), Expr::Reg(id)));
         }
@@ -53,7 +58,8 @@ fn guard_atoms(graph: &Graph, e: &Edge) -> Vec<Expr> {
 /// The comparisons of guards, and their opposites.
 fn of_guards(graph: &Graph) -> Vec<Expr> {
     let all = graph.edges.iter().flat_map(|e| guard_atoms(graph, e));
-    let plain = all.filter(|atom| used(atom).iter().all(|&id| id < INPUT));
+    // What a path says of tallies is known on it.
+    let plain = all.filter(|atom| used(atom).iter().all(|&id| id < INPUT && !graph.is_tally(id)));
     plain.flat_map(|atom| [negate(atom.clone()), atom]).collect()
 }
 
@@ -111,7 +117,8 @@ fn numbers(program: &Program, graph: &Graph) -> Vec<u32> {
 /// Comparisons of two variables, shared or of threads of a template.
 fn between_variables(graph: &Graph, template: usize, numbers: &[u32]) -> Vec<Expr> {
     let v = &graph.variables;
-    let owned = |id: &&u32| v.list[**id as usize].template.is_none_or(|t| t == template);
+    let owned =
+        |id: &&u32| v.list[**id as usize].template.is_none_or(|t| t == template) && !graph.is_tally(**id);
     let own: Vec<u32> = numbers.iter().filter(owned).copied().collect();
     // Variables before what has no name in C, and those that no thread sees before both.
     let rank = |id: &u32| {
@@ -152,19 +159,50 @@ fn compare(op: BinOp, a: Expr, b: Expr) -> Expr {
     Expr::Bin(op, Box::new(a), Box::new(b), WIDE)
 }
 
-/// Variables that only ever get constants, and these constants.
-fn assigned(graph: &Graph) -> Vec<(u32, i64)> {
-    let mut found: Vec<(u32, i64)> = Vec::new();
-    let mut open = FxHashSet::default();
-    let edges = graph.edges.iter().chain([&graph.initial]);
-    for (id, x) in edges.flat_map(|e| &e.updates) {
-        match x {
-            Expr::Const(c) => found.push((*id, *c)),
-            _ => _ = open.insert(*id),
+/// What holds right after a shared variable got a value that others determine, and the same with
+/// another shared variable in place of one of these: what is computed alike for both.
+fn after_updates(graph: &Graph) -> Vec<Expr> {
+    let v = &graph.variables;
+    let shared =
+        |id: u32| v.list[id as usize].template.is_none() && !v.is_any_element(id) && !graph.is_tally(id);
+    let updates = || graph.edges.iter().flat_map(|e| &e.updates).filter(|u| shared(u.0));
+    let mut written: Vec<u32> = updates().map(|u| u.0).collect();
+    written.sort_unstable();
+    written.dedup();
+    written.truncate(MOST_NUMBERS / 2);
+    let mut found = Vec::new();
+    for (id, x) in updates().filter(|(_, x)| matches!(without_casts(x), Expr::Bin(..))) {
+        let sources = used(x);
+        if sources.iter().any(|s| *s >= INPUT) {
+            continue;
+        }
+        let [source] = sources[..] else { continue };
+        for &other in written.iter().chain([&source]).filter(|o| *o != id) {
+            let x = rename(x, &|s| if s == source { other } else { s });
+            found.push(compare(BinOp::Eq, Expr::Reg(*id), x));
         }
     }
-    found.retain(|f| !open.contains(&f.0));
-    found.sort_unstable();
-    found.dedup();
     found
+}
+
+/// Variables that get constants, and copies of them, with these constants.
+fn assigned(graph: &Graph) -> Vec<(u32, i64)> {
+    let all = || graph.edges.iter().chain([&graph.initial]).flat_map(|e| &e.updates);
+    let updates = || all().filter(|u| !graph.is_tally(u.0));
+    let mut found: BTreeMap<u32, BTreeSet<i64>> = BTreeMap::new();
+    loop {
+        let before: usize = found.values().map(BTreeSet::len).sum();
+        for (id, x) in updates() {
+            let new: Vec<i64> = match without_casts(x) {
+                Expr::Const(c) => vec![*c],
+                Expr::Reg(from) => found.get(from).into_iter().flatten().copied().collect(),
+                _ => Vec::new(),
+            };
+            let known = found.entry(*id).or_default();
+            known.extend(new.into_iter().take(MOST_ASSIGNED.saturating_sub(known.len())));
+        }
+        if found.values().map(BTreeSet::len).sum::<usize>() == before {
+            return found.into_iter().flat_map(|(id, all)| all.into_iter().map(move |c| (id, c))).collect();
+        }
+    }
 }

@@ -21,6 +21,7 @@ pub mod predicates;
 pub mod prove;
 pub mod refine;
 pub mod sat;
+mod tallies;
 #[cfg(test)]
 mod testing;
 pub mod transitions;

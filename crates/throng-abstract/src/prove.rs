@@ -26,6 +26,7 @@ use crate::decide::decide;
 use crate::facts::find;
 use crate::predicates::Predicates;
 use crate::refine::{Move, Reason, Simulated, beginnings, discover, late_reason, simulate};
+use crate::tallies::tallied;
 use crate::transitions::{Seen, Values, facts_against};
 
 /// What happened in one round, for people.
@@ -84,11 +85,14 @@ pub fn attempt(
     for graphs in &mut graphs {
         let mut known = Vec::new();
         for graph in std::mem::take(graphs) {
-            let facts = quick_facts(program, &graph, limits)?;
+            let facts = quick_facts(program, &graph, &[], LONGEST_FACTS, limits)?;
             if facts.rule_all_out(&graph)
                 && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
             {
                 return Ok((graph, Ended::Proved(proof)));
+            }
+            if let Some(proved) = by_tallies(program, &graph, limits, watch)? {
+                return Ok(proved);
             }
             // Counting is of no use to the abstraction.
             if !graph.counts {
@@ -120,6 +124,28 @@ pub fn attempt(
     last.unwrap_or_else(|| Err(Unknown::Inconclusive("there is no abstraction".into())))
 }
 
+/// Tries a proof by facts about how many threads are where.
+fn by_tallies(
+    program: &Program,
+    graph: &Graph,
+    limits: &Limits,
+    watch: &mut dyn FnMut(&Round),
+) -> Result<Option<(Graph, Ended)>, Unknown> {
+    // What counts threads otherwise has no use for it.
+    if graph.counts {
+        return Ok(None);
+    }
+    let Some((graph, sums)) = tallied(program, graph, limits)? else { return Ok(None) };
+    let facts = quick_facts(program, &graph, &sums, LONGEST_SUMS, limits)?;
+    if !facts.rule_all_out(&graph) {
+        return Ok(None);
+    }
+    match prove(program, &graph, &[], &facts, limits, watch) {
+        Ok(Ended::Proved(proof)) => Ok(Some((graph, Ended::Proved(proof)))),
+        Ok(Ended::Found(..)) | Err(_) => Ok(None),
+    }
+}
+
 /// Returns the graphs of a program that differ, and why one could not be built.
 fn graphs(program: &Program, trusting: bool) -> (Vec<Graph>, Option<String>) {
     let (mut graphs, mut failed) = (Vec::new(), None);
@@ -135,9 +161,15 @@ fn graphs(program: &Program, trusting: bool) -> (Vec<Graph>, Option<String>) {
 }
 
 /// Finds facts, of which most are found soon or not at all.
-fn quick_facts(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
-    let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 4).min(LONGEST_FACTS));
-    match find(program, graph, &limits.part().timeout(most)) {
+fn quick_facts(
+    program: &Program,
+    graph: &Graph,
+    offered: &[Predicate],
+    longest: Duration,
+    limits: &Limits,
+) -> Result<Facts, Unknown> {
+    let most = limits.time_left().map_or(longest, |time| (time / 3).min(longest));
+    match find(program, graph, offered, &limits.part().timeout(most)) {
         Ok(facts) => Ok(facts),
         Err(_) => {
             limits.check()?;
@@ -159,6 +191,8 @@ fn joins(program: &Program) -> bool {
 
 /// Maximum time to look for facts.
 const LONGEST_FACTS: Duration = Duration::from_secs(15);
+/// The same where variables count threads, which decides the program or is of no use.
+const LONGEST_SUMS: Duration = Duration::from_secs(45);
 /// Maximum time to try a proof before the next reading is tried.
 const LONGEST_SHARE: Duration = Duration::from_secs(15);
 

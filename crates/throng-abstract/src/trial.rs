@@ -18,7 +18,7 @@ const MOST_IN_VAIN: usize = 30;
 const STEPS: usize = 120;
 const MOST_THREADS: usize = 5;
 
-type Values = FxHashMap<u32, i64>;
+pub(crate) type Values = FxHashMap<u32, i64>;
 
 /// Returns for each place the comparisons that held whenever a thread was there, over variables
 /// that may still be read or that `apart` is about. Of that, what did not hold is dropped.
@@ -30,25 +30,34 @@ pub(crate) fn survivors(
     limits: &Limits,
 ) -> Result<Vec<Vec<u32>>, Unknown> {
     let left = candidates(program, graph, list, apart);
-    let mut constants: Vec<i64> = graph.constants.iter().copied().collect();
-    constants.sort_unstable();
-    let mut from: Vec<Vec<usize>> = vec![Vec::new(); graph.places.len()];
-    for (n, e) in graph.edges.iter().enumerate() {
-        if !matches!(e.to, To::Fail(..)) {
-            from[e.from].push(n);
-        }
-    }
-    let mut trial =
-        Trial { program, graph, list, from, random: Random(1, constants), left, apart, in_vain: 0 };
+    let mut trial = Trial { list, left, apart, in_vain: 0 };
+    let mut runner = Runner::new(program, graph);
     for run in 0..RUNS {
         limits.check()?;
         if trial.in_vain > MOST_IN_VAIN {
             break;
         }
         trial.in_vain += 1;
-        trial.run(run % 3 + 1);
+        runner.run(run % 3 + 1, &mut |threads, taken| trial.drop_contradicted(threads, taken));
     }
     Ok(trial.left)
+}
+
+/// Watches the steps of some random runs: the edge, and the values of the thread that moves before
+/// and after it.
+pub(crate) fn watch_steps(
+    program: &Program,
+    graph: &Graph,
+    runs: usize,
+    limits: &Limits,
+    watch: &mut dyn FnMut(usize, &Values, &Values),
+) -> Result<(), Unknown> {
+    let mut runner = Runner::new(program, graph);
+    for run in 0..runs {
+        limits.check()?;
+        runner.run(run % 3 + 1, &mut |_, taken| watch(taken.edge, &taken.before, &taken.after));
+    }
+    Ok(())
 }
 
 /// Returns the comparisons that may hold at each place.
@@ -67,23 +76,45 @@ fn candidates(program: &Program, graph: &Graph, list: &[Predicate], apart: &[Dif
     graph.places.iter().enumerate().map(at).collect()
 }
 
-/// Random runs, and what none of them has contradicted.
-struct Trial<'a> {
+/// A step of a random run.
+struct Taken {
+    edge: usize,
+    /// The thread that moved, by position before the step.
+    who: usize,
+    /// Number of steps of the run before.
+    step: usize,
+    /// Its values before and after the step.
+    before: Values,
+    after: Values,
+}
+
+/// A thread: its place and its values, those of shared variables among them.
+type Running = (usize, Values);
+
+/// Random runs.
+struct Runner<'a> {
     program: &'a Program,
     graph: &'a Graph,
-    list: &'a [Predicate],
     /// The edges that leave each place.
     from: Vec<Vec<usize>>,
     random: Random,
-    left: Vec<Vec<u32>>,
-    apart: &'a mut Vec<Differs>,
-    /// Number of runs since something was dropped.
-    in_vain: usize,
 }
 
-impl Trial<'_> {
+impl<'a> Runner<'a> {
+    fn new(program: &'a Program, graph: &'a Graph) -> Runner<'a> {
+        let mut constants: Vec<i64> = graph.constants.iter().copied().collect();
+        constants.sort_unstable();
+        let mut from: Vec<Vec<usize>> = vec![Vec::new(); graph.places.len()];
+        for (n, e) in graph.edges.iter().enumerate() {
+            if !matches!(e.to, To::Fail(..)) {
+                from[e.from].push(n);
+            }
+        }
+        Runner { program, graph, from, random: Random(1, constants) }
+    }
+
     /// One run, which starts with so many threads of each entry if any number may start.
-    fn run(&mut self, starts: usize) {
+    fn run(&mut self, starts: usize, watch: &mut dyn FnMut(&[Running], &Taken)) {
         let mut threads = self.start(starts);
         for step in 0..STEPS {
             if threads.is_empty() {
@@ -93,17 +124,19 @@ impl Trial<'_> {
             let who = atomic.unwrap_or_else(|| self.random.below(threads.len()));
             let from = &self.from[threads[who].0];
             let choice = self.random.below(from.len());
-            let Some(&n) = from.get(choice) else { continue };
-            let e = &self.graph.edges[n];
+            let Some(&edge) = from.get(choice) else { continue };
+            let e = &self.graph.edges[edge];
             if threads.len() + e.starts.len() > MOST_THREADS + 1 {
                 continue;
             }
-            advance(self.graph, e, who, &mut threads, &mut self.random);
-            self.drop_contradicted(&threads, who, step);
+            let before = threads[who].1.clone();
+            if let Some(after) = advance(self.graph, e, who, &mut threads, &mut self.random) {
+                watch(&threads, &Taken { edge, who, step, before, after });
+            }
         }
     }
 
-    fn start(&mut self, starts: usize) -> Vec<(usize, Values)> {
+    fn start(&mut self, starts: usize) -> Vec<Running> {
         let (first, any) = Graph::first(self.program);
         let mut shared = Values::default();
         set(&self.graph.initial, &mut shared, &mut self.random);
@@ -118,9 +151,20 @@ impl Trial<'_> {
         }
         threads
     }
+}
 
-    /// Drops what does not hold after a step of thread `who`.
-    fn drop_contradicted(&mut self, threads: &[(usize, Values)], who: usize, step: usize) {
+/// What no random run has contradicted.
+struct Trial<'a> {
+    list: &'a [Predicate],
+    left: Vec<Vec<u32>>,
+    apart: &'a mut Vec<Differs>,
+    /// Number of runs since something was dropped.
+    in_vain: usize,
+}
+
+impl Trial<'_> {
+    /// Drops what does not hold after a step.
+    fn drop_contradicted(&mut self, threads: &[Running], &Taken { who, step, .. }: &Taken) {
         let mut dropped = false;
         // All are looked at now and then; what a thread keeps while others move matters, too.
         for (k, (place, values)) in threads.iter().enumerate() {
@@ -139,7 +183,7 @@ impl Trial<'_> {
 }
 
 /// Returns whether variables of any two threads at two places differ.
-fn differ(threads: &[(usize, Values)], &(p, q, a, b): &Differs) -> bool {
+fn differ(threads: &[Running], &(p, q, a, b): &Differs) -> bool {
     let at = |p: usize| threads.iter().enumerate().filter(move |(_, t)| t.0 == p);
     at(p).all(|(k, one)| {
         let value = one.1.get(&a);
@@ -147,14 +191,15 @@ fn differ(threads: &[(usize, Values)], &(p, q, a, b): &Differs) -> bool {
     })
 }
 
-/// Lets a thread move along an edge, if it can; it is removed if it ends.
+/// Lets a thread move along an edge, if it can, and returns its values afterwards; it is removed if
+/// it ends.
 fn advance(
     graph: &Graph,
     e: &Edge,
     who: usize,
-    threads: &mut Vec<(usize, Values)>,
+    threads: &mut Vec<Running>,
     random: &mut Random,
-) -> bool {
+) -> Option<Values> {
     let mut now = threads[who].1.clone();
     for (k, &ty) in e.inputs.iter().enumerate() {
         now.insert(INPUT + k as u32, random.value(ty));
@@ -165,10 +210,10 @@ fn advance(
         now.insert(*input, value);
     }
     if !e.guard.iter().all(|g| eval(g, &now).is_some_and(|v| v != 0)) {
-        return false;
+        return None;
     }
     let new: Option<Vec<(u32, i64)>> = e.updates.iter().map(|(id, x)| Some((*id, eval(x, &now)?))).collect();
-    let Some(new) = new else { return false };
+    let new = new?;
     let shared = |id: u32| graph.variables.list[id as usize].template.is_none();
     for (k, (_, values)) in threads.iter_mut().enumerate() {
         let mine = new.iter().filter(|u| k == who || shared(u.0));
@@ -182,11 +227,12 @@ fn advance(
         }
         threads.push((*place, values));
     }
+    let after = threads[who].1.clone();
     match e.to {
         To::Place(p) => threads[who].0 = p,
         To::End | To::Fail(..) => _ = threads.swap_remove(who),
     }
-    true
+    Some(after)
 }
 
 fn set(e: &Edge, values: &mut Values, random: &mut Random) {

@@ -151,6 +151,84 @@ impl Random {
     }
 }
 
+impl Random {
+    /// Code that makes a counter larger or smaller, in one step or in several, with or without a
+    /// condition.
+    fn change(&mut self, counter: &str, by: i32) -> String {
+        let condition = match self.below(3) {
+            0 => format!("{counter} {} {}", self.pick(&["<", ">=", "!=", "=="]), self.below(3)),
+            _ => "1".into(),
+        };
+        match self.below(12) {
+            // Another thread may change it in between.
+            0 => format!("r = {counter}; {counter} = r + ({by}); "),
+            1 => {
+                format!("pthread_mutex_lock(&l); {counter} = {counter} + ({by}); pthread_mutex_unlock(&l); ")
+            }
+            2 => format!(
+                "r = {counter}; __VERIFIER_atomic_begin(); __VERIFIER_assume({counter} == r); {counter} = r + ({by}); __VERIFIER_atomic_end(); "
+            ),
+            3 => format!(
+                "__VERIFIER_atomic_begin(); __VERIFIER_assume({counter} == 0); {counter} = {by}; __VERIFIER_atomic_end(); "
+            ),
+            _ => format!(
+                "__VERIFIER_atomic_begin(); __VERIFIER_assume({condition}); {counter} = {counter} + ({by}); __VERIFIER_atomic_end(); "
+            ),
+        }
+    }
+
+    /// A thread that is counted for a while, and looks at what counts.
+    fn counted(&mut self, depth: usize) -> String {
+        let counter = self.pick(&["x", "x", "y"]);
+        let by = [1, 1, 1, -1, 2][self.below(5)];
+        let enter = self.change(counter, by);
+        let leave = match self.below(9) {
+            0 => String::new(),
+            1 => format!("{counter} = 0; "),
+            2 => self.change(counter, -1),
+            _ => format!(
+                "__VERIFIER_atomic_begin(); {counter} = {counter} - ({by}); __VERIFIER_atomic_end(); "
+            ),
+        };
+        let looks = |this: &mut Random| {
+            let of = this.pick(&["x", "x", "y", "a[0]"]);
+            format!(
+                "if ({of} {} {}) reach_error(); ",
+                this.pick(&["<", ">", "==", "!="]),
+                this.below(4) as i32 - 1
+            )
+        };
+        let inside = match self.below(4) {
+            0 if depth < 1 => self.counted(depth + 1),
+            1 => "a[0] = 1 - a[0]; ".into(),
+            // Nothing is counted, while this thread is.
+            2 => format!("if ({counter} == 0) reach_error(); "),
+            _ if self.below(2) == 0 => format!("if ({counter} < 1) reach_error(); "),
+            _ => looks(self),
+        };
+        let after = if self.below(8) == 0 { looks(self) } else { String::new() };
+        format!("{enter}{inside}{leave}{after}")
+    }
+
+    fn counting(&mut self) -> String {
+        let mut text = HEAD.to_string();
+        for name in ["f", "g"] {
+            let (open, close) = if self.below(3) == 0 { ("while (1) {", "}") } else { ("", "") };
+            let body = self.counted(0);
+            let _ = writeln!(text, "void *{name}(void *p) {{ int r = 0; {open} {body} {close} return 0; }}");
+        }
+        let start = self.pick(&["", "x = 1; ", "x = 2; ", "y = 1; "]);
+        let starts = self.pick(&[
+            "while (1) pthread_create(&t, 0, f, 0);",
+            "while (1) { pthread_create(&t, 0, f, 0); pthread_create(&t, 0, g, 0); }",
+            "while (1) { __VERIFIER_atomic_begin(); x = x + 1; __VERIFIER_atomic_end(); pthread_create(&t, 0, f, 0); }",
+            "pthread_create(&t, 0, g, 0); pthread_create(&t, 0, f, 0); pthread_create(&t, 0, f, 0);",
+        ]);
+        let _ = writeln!(text, "int main(void) {{ pthread_t t; {start}{starts} return 0; }}");
+        text
+    }
+}
+
 /// Work is counted, so that as much is found out on every machine. The time is for what is not
 /// counted.
 fn effort() -> Limits {
@@ -160,6 +238,11 @@ fn effort() -> Limits {
 /// Whether every violation is ruled out for any number of threads, with facts or by predicates
 /// alone; the proof is checked.
 fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
+    proof_of(loaded, with_facts).is_some()
+}
+
+/// The same; returns the proof.
+fn proof_of(loaded: &Loaded, with_facts: bool) -> Option<certificate::Document> {
     let limits = effort();
     let program = &loaded.query.program;
     let ended = if with_facts {
@@ -170,12 +253,12 @@ fn is_proved(loaded: &Loaded, with_facts: bool) -> bool {
         let ended = prove(program, &graph, &[], &Facts::none(&graph), &limits, &mut |_| {});
         ended.map(|ended| (graph, ended))
     };
-    let Ok((graph, Ended::Proved(proof))) = ended else { return false };
+    let Ok((graph, Ended::Proved(proof))) = ended else { return None };
     let document = certificate::document(&loaded.query, &graph, &proof.evidence);
     let limits = Limits::none().timeout(Duration::from_secs(600));
     certificate::check(&loaded.query, &document, &limits)
         .unwrap_or_else(|why| panic!("its proof is refused: {why}"));
-    true
+    Some(document)
 }
 
 /// Whether a few threads violate something; that they do not is proved by a certificate, which
@@ -224,4 +307,31 @@ fn what_is_proved_is_not_violated() {
     // All are common, or nothing is compared.
     let common = |n: &u64| n * 10 > count;
     assert!(count < 50 || proved.iter().chain([&violated, &certified]).all(common));
+}
+
+/// Threads that are counted by variables: what is proved is not violated with up to four of them.
+#[test]
+fn what_counts_is_proved_only_where_it_holds() {
+    let asked = std::env::var("THRONG_RANDOM_COUNTS").unwrap_or_default();
+    let (first, count) = asked.split_once('+').unwrap_or(("0", &asked));
+    let number = |s: &str| s.parse::<u64>().ok();
+    let (first, count) = (number(first).unwrap_or(0), number(count).unwrap_or(30));
+    let (mut proved, mut tallied, mut violated, mut certified) = (0, 0, 0, 0);
+    for seed in first..first + count {
+        let text = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).counting();
+        let read = read(Source::new("random.c", &text), text.clone(), &Options::default());
+        let loaded = read.unwrap_or_else(|why| panic!("{:?}\n{text}", why.diagnostics));
+        match proof_of(&loaded, true) {
+            Some(document) => {
+                proved += 1;
+                tallied += u64::from(!document.tallies.is_empty());
+                let hit = is_violated(&loaded, 3, &mut certified) || is_violated(&loaded, 5, &mut certified);
+                assert!(!hit, "seed {seed} is proved and violated:\n{text}");
+            }
+            None => violated += u64::from(is_violated(&loaded, 4, &mut certified)),
+        }
+    }
+    println!("{count} programs: {proved} proved, {tallied} of them with tallies; {violated} violated");
+    // All are common, or nothing is compared.
+    assert!(count < 30 || [proved, tallied, violated].iter().all(|n| n * 10 >= count));
 }

@@ -304,6 +304,8 @@ pub struct Lower<'a> {
     library_objects: HashMap<String, i64>,
     /// The address of `errno`, if the program uses it.
     errno: Option<i64>,
+    /// The objects of variables that are declared `volatile`.
+    volatiles: BTreeSet<i64>,
     pub problems: Vec<Problem>,
     pub notes: Vec<Assumption>,
 }
@@ -359,6 +361,7 @@ pub fn lower(
         frozen: None,
         library_objects: HashMap::new(),
         errno: None,
+        volatiles: BTreeSet::new(),
         problems: Vec::new(),
         notes: Vec::new(),
     };
@@ -394,6 +397,10 @@ pub fn lower(
     if base > MOST_BYTES {
         let message = format!("the variables take {base} bytes; at most {MOST_BYTES} are supported");
         return Err(vec![Problem { code: "E807", span: Span::none(), message, hint: None }]);
+    }
+    if question.volatile_atomic {
+        l.volatile_accesses();
+        l.assume("accesses to variables that are declared `volatile` are atomic");
     }
     let mut whole = (question.race || question.deadlock).then(|| l.program.clone());
     l.program = l.program.flat(&Budget::default());
@@ -705,7 +712,35 @@ impl<'a> Lower<'a> {
             self.local_variable(name.clone(), ty, item, said.cleanup)?;
         }
         self.align_variable(&name);
+        if base.volatile
+            && !declarator.node.derived.iter().any(|d| matches!(d.node, DerivedDeclarator::Pointer(_)))
+        {
+            self.note_volatile(&name);
+        }
         Ok(())
+    }
+
+    /// A variable at a fixed place is declared `volatile`.
+    fn note_volatile(&mut self, name: &str) {
+        if let Some(Symbol::Memory(a, _)) = self.lookup(name) {
+            let object = object_of(*a);
+            self.volatiles.insert(object);
+        }
+    }
+
+    /// Makes the accesses to variables that are declared `volatile` atomic.
+    fn volatile_accesses(&mut self) {
+        for t in &mut self.program.templates {
+            for (i, access) in t.code.iter().zip(&mut t.access) {
+                let (Instr::Load(_, a, _) | Instr::Store(a, ..)) = i else { continue };
+                let mut objects = Vec::new();
+                a.constants(&mut |v| objects.push(object_of(v)));
+                objects.retain(|o| *o > 0);
+                if *access == Access::Plain && matches!(objects[..], [o] if self.volatiles.contains(&o)) {
+                    *access = Access::Atomic(throng_goto::program::Order::SeqCst);
+                }
+            }
+        }
     }
 
     fn declare_type(
@@ -937,6 +972,7 @@ struct Base<'a> {
     class: Option<StorageClassSpecifier>,
     thread_local: bool,
     noreturn: bool,
+    volatile: bool,
     /// `_Alignas`
     aligned: Option<u64>,
     /// The alignment that a `typedef` gives the type.
@@ -951,6 +987,7 @@ impl Default for Base<'_> {
             class: None,
             thread_local: false,
             noreturn: false,
+            volatile: false,
             aligned: None,
             type_aligned: None,
             attributes: Vec::new(),

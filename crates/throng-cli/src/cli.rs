@@ -22,6 +22,7 @@ mod meter;
 mod mutate;
 mod reach;
 mod replay;
+mod rust;
 mod serve;
 mod setup;
 mod several;
@@ -41,6 +42,7 @@ use clap::{Args, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, 
 use bench::BenchArgs;
 use compiler::CompilerFlags;
 use console::{Console, Failure};
+use rust::RustArgs;
 use throng::{
     CodeQuestion, Compiling, CutoffMethod, Engine, Error, Flags, Input, Library, Selection, Settings,
 };
@@ -189,6 +191,10 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
+    /// Boolean programs: write an execution that fails under the memory model of C11 as a litmus
+    /// test, in herd's format for C
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    litmus: Option<PathBuf>,
     /// C, with `--race`: exit status 10 also where a race is possible that no run shows, so that
     /// only a proof, or a baseline, lets a build pass
     #[arg(long, value_name = "WHAT", value_parser = ["possible"], help_heading = "C")]
@@ -236,7 +242,7 @@ struct CertifyArgs {
     input: InputArgs,
     /// The certificate, as `throng check --certificate` or `throng cutoff --certificate` wrote it.
     /// C: also a violation witness of SV-COMP, whose name ends in .yml
-    #[arg(required_unless_present = "project")]
+    #[arg(required_unless_present_any = ["project", "cargo"])]
     certificate: Option<PathBuf>,
     /// C: of several files, those of the program come first and the certificate last
     #[arg(value_name = "FILE")]
@@ -513,8 +519,8 @@ struct ManArgs {
 /// Options for the input.
 #[derive(Clone, Debug, Args)]
 struct InputArgs {
-    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml .c .i, or `-` for standard input
-    #[arg(required_unless_present = "project")]
+    /// The input: .bp .nbp .tts .ttd .ntts .spec .pnml .c .i .rs .ll, or `-` for standard input
+    #[arg(required_unless_present_any = ["project", "cargo"])]
     file: Option<PathBuf>,
     /// The format of the input, if its extension does not say
     #[arg(long, value_name = "KIND", value_parser = format_parser())]
@@ -539,9 +545,12 @@ struct InputArgs {
     /// in, see the reference. May be repeated
     #[arg(long, value_name = "FILE", help_heading = "C")]
     library: Vec<PathBuf>,
-    /// C: any number of threads each call this function (integers as arguments: any value;
-    /// pointers: null), and `main` is not run; `A,B` for several
-    #[arg(long, value_name = "FUNCTION", value_delimiter = ',', help_heading = "C")]
+    #[command(flatten)]
+    rust: RustArgs,
+    /// Any number of threads each call this function (integers as arguments: any value; in C,
+    /// pointers: null), and `main` is not run; `A,B` for several. In Rust its path, or the end of
+    /// it: `tests::worker`
+    #[arg(long, value_name = "FUNCTION", value_delimiter = ',', help_heading = "C and Rust")]
     entry: Vec<String>,
     /// C: a wait for a condition variable ends with a signal only; `--deadlock` implies it
     #[arg(long, help_heading = "C")]
@@ -550,7 +559,11 @@ struct InputArgs {
     /// they access (the SATABS tool's reading)
     #[arg(long, help_heading = "C")]
     whole_statements: bool,
-    /// C: the memory model: `c11` (memory orders mean what C says) or `sc` (sequential
+    /// C: accesses to variables that are declared `volatile` are atomic, as much old code takes for
+    /// granted: they race with nothing atomic. Accesses through pointers to volatile are not
+    #[arg(long, help_heading = "C")]
+    volatile_atomic: bool,
+    /// C, Rust: the memory model: `c11` (memory orders mean what C says, as in Rust) or `sc` (sequential
     /// consistency). Without it, `c11` for a program that names an order weaker than `seq_cst`,
     /// else `sc`
     #[arg(long, value_name = "MODEL", value_parser = memory_model(), help_heading = "C")]
@@ -788,12 +801,14 @@ impl InputArgs {
 
     /// Returns the file that was named: the input, or what names its files.
     fn file(&self) -> &Path {
-        self.file.as_ref().or(self.project.as_ref()).map_or(Path::new(""), PathBuf::as_path)
+        let nothing = if self.rust.cargo { "Cargo.toml" } else { "" };
+        self.file.as_ref().or(self.project.as_ref()).map_or(Path::new(nothing), PathBuf::as_path)
     }
 
     fn format(&self) -> Option<Format> {
         match self.project {
             Some(_) => Some(Format::C),
+            None if self.rust.cargo => Some(Format::Rust),
             None => format_of(self.file(), &self.reading()).ok(),
         }
     }
@@ -801,6 +816,11 @@ impl InputArgs {
     /// Returns whether it is a program in C.
     fn is_c(&self) -> bool {
         self.format() == Some(Format::C)
+    }
+
+    /// Returns whether it is a program in a source language.
+    fn is_code(&self) -> bool {
+        self.format().is_some_and(Format::is_code)
     }
 
     /// The flags of the compiler.
@@ -830,11 +850,20 @@ impl InputArgs {
     fn refuse(&self) -> Result<(), Failure> {
         let Some(format) = self.format() else { return Ok(()) };
         let flag = self.compiler.given();
+        let (is_rust, is_ir) = (format == Format::Rust, format == Format::Llvm);
         let given = [
             (flag.unwrap_or("-D"), flag.is_some(), format == Format::C, C_FILES),
             ("--ilp32", self.ilp32, format == Format::C, C_FILES),
             ("--lp64", self.lp64, format == Format::C, C_FILES),
             ("--library", !self.library.is_empty(), format == Format::C, C_FILES),
+            (
+                "--edition",
+                self.rust.edition.is_some(),
+                is_rust && !self.rust.cargo,
+                "a file that ends in .rs",
+            ),
+            ("--setup", self.rust.setup.is_some(), is_rust || is_ir, RUST_FILES),
+            ("--one", !self.rust.one.is_empty(), is_rust || is_ir, RUST_FILES),
             ("--init-free", self.init_free, format == Format::Spec, "nets in files that end in .spec"),
             ("--no-slot-reuse", self.no_slot_reuse, format == Format::Bp, "Boolean programs"),
         ];
@@ -848,8 +877,11 @@ impl InputArgs {
     fn asking(&self, question: Question) -> Question {
         let code = CodeQuestion {
             entries: self.entry.clone(),
+            setup: self.rust.setup.clone(),
+            one: self.rust.one.clone(),
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
+            volatile_atomic: self.volatile_atomic,
             memory_model: self.memory_model,
             ..question.code
         };
@@ -865,6 +897,7 @@ fn memory_model() -> impl clap::builder::TypedValueParser<Value = MemoryModel> {
 }
 
 const C_FILES: &str = "C: files that end in .c or .i";
+const RUST_FILES: &str = "Rust and LLVM IR: files that end in .rs or .ll, and `--cargo`";
 
 impl StartArgs {
     fn question(&self) -> Question {

@@ -38,6 +38,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "throng-static",
             "throng-c",
             "throng-llvm",
+            "throng-rust",
             "throng-engine",
             "throng-abstract",
         ],
@@ -90,8 +91,6 @@ const PURE: &[&str] = &[
     "throng-llvm/src/link.rs",
     "throng-llvm/src/lower.rs",
     "throng-llvm/src/lower",
-    "throng-llvm/src/models.rs",
-    "throng-llvm/src/models",
     "throng-llvm/src/names.rs",
     "throng-llvm/src/syntax.rs",
     "throng-llvm/src/syntax",
@@ -101,8 +100,9 @@ const PURE: &[&str] = &[
     "throng/src/template",
 ];
 
-/// A memory limit asks the system how much the process uses.
-const EXCEPT: &str = "/proc/self/stat";
+/// A memory limit asks the system how much the process uses; a macro prints in the test that it is
+/// written in; the name of a function that is modelled.
+const EXCEPT: [&str; 3] = ["/proc/self/stat", "$crate::rust::Check::new", "\"std::process::"];
 
 /// Modules, and others of the same crate that they must not use.
 const BELOW: &[(&str, &[&str])] = &[
@@ -162,7 +162,7 @@ fn code(path: &str) -> Result<Vec<(PathBuf, String)>, String> {
 /// Returns an error if code below the path contains one of the words.
 fn without(path: &str, words: &[&str]) -> Result<(), String> {
     let bad = |(_, line): &&(PathBuf, String)| {
-        words.iter().any(|word| line.contains(word)) && !line.contains(EXCEPT)
+        words.iter().any(|word| line.contains(word)) && !EXCEPT.iter().any(|e| line.contains(e))
     };
     match code(path)?.iter().find(bad) {
         Some((file, line)) => Err(format!("{}: {line}", file.display())),

@@ -29,4 +29,5 @@ pub mod predicate;
 pub mod program;
 pub mod regions;
 pub mod simplify;
+pub mod tallies;
 pub mod variables;

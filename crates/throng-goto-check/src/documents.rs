@@ -82,6 +82,9 @@ struct LocksetsDocument {
 struct RacesDocument {
     #[serde(flatten)]
     head: Head,
+    /// Whether the facts are about the program with functions in place of their calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    inlined: bool,
     facts: Facts,
 }
 
@@ -127,9 +130,10 @@ pub fn write_locksets(query: &Query, sets: &Locksets) -> serde_json::Result<Stri
     serde_json::to_string(&LocksetsDocument { head: head(query, LOCKSETS), locks: named, templates })
 }
 
-/// Writes a proof by facts of a static analysis.
-pub fn write_races(query: &Query, facts: &Facts) -> serde_json::Result<String> {
-    serde_json::to_string(&RacesDocument { head: head(query, RACES), facts: facts.clone() })
+/// Writes a proof by facts of a static analysis, of the program with its calls or with functions in
+/// place of them (`inlined`).
+pub fn write_races(query: &Query, facts: &Facts, inlined: bool) -> serde_json::Result<String> {
+    serde_json::to_string(&RacesDocument { head: head(query, RACES), inlined, facts: facts.clone() })
 }
 
 fn lock(query: &Query, a: i64) -> Lock {
@@ -219,7 +223,7 @@ fn certify_races(query: &Query, document: RacesDocument) -> Result<Shown, Fault>
             "the program names memory orders that are weaker than seq_cst, which this proof does not cover",
         );
     }
-    let whole = query.whole.as_deref().unwrap_or(&query.program);
+    let whole = query.whole.as_deref().filter(|_| !document.inlined).unwrap_or(&query.program);
     let findings = races::check(whole, &document.facts).map_err(Fault::Invalid)?;
     let findings = races::narrowed(whole, findings);
     if let Some(open) = findings.open.first() {

@@ -468,6 +468,7 @@ impl Executions {
             After::Halted => self.ended(),
         };
         let runs = to.0 >= self.first();
+        let failed = !runs && to != Self::RACE;
         let put = outcome.thread.iter().map(|t| match runs {
             true => self.local(t.clone(), index),
             // The thread is still there, to be seen.
@@ -481,7 +482,7 @@ impl Executions {
             put: put.collect(),
             spawn: children.map(|(t, n)| self.local(t.clone(), *n)).collect(),
             others: Bystanders::Stay,
-            edge: self.concrete.edge_of(if runs { outcome.at } else { outcome.last }),
+            edge: self.concrete.edge_of(if failed { outcome.last } else { outcome.at }),
             choice,
         }
     }

@@ -171,7 +171,7 @@ impl Concrete {
             waits = waits
                 && match steps.outcomes.is_empty() {
                     true => steps.waits,
-                    false => self.is_in_loop(l) && waits_alone(self, config.shared, l)?,
+                    false => self.loop_of(l).is_some() && waits_alone(self, config.shared, l)?,
                 };
         }
         Ok(waits)
@@ -373,9 +373,9 @@ impl Model for Concrete {
 }
 
 impl Waits for Concrete {
-    fn is_in_loop(&self, l: Local) -> bool {
-        let thread = self.thread(l).filter(|thread| !thread.stopped);
-        thread.is_some_and(|thread| self.places().is_in_loop(thread.point()))
+    fn loop_of(&self, l: Local) -> Option<u32> {
+        let thread = self.thread(l).filter(|thread| !thread.stopped)?;
+        self.places().loop_of(thread.point())
     }
 
     fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {

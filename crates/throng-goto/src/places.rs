@@ -1,6 +1,6 @@
 //! The places of a program at which threads wait: in loops, and where others can hold them up.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use throng_model::property::ANYWHERE;
 
@@ -9,8 +9,8 @@ use crate::waiting::{WaitingLoop, waiting_loops};
 
 /// Where threads may wait.
 pub(crate) struct Places {
-    /// Instructions of waiting loops.
-    loops: HashSet<Point>,
+    /// Instructions of waiting loops, with the number of the loop.
+    loops: HashMap<Point, u32>,
     /// Instructions at which threads may wait, and where stuck threads are asked for.
     asked: HashSet<Point>,
 }
@@ -20,11 +20,12 @@ impl Places {
         // A loop that looks at nothing waits for nothing: it is how some programs stop.
         let all = waiting_loops(program).into_iter().filter(|l| !l.reads.is_empty());
         let all: Vec<Vec<Point>> = all.map(points).collect();
-        let loops: HashSet<Point> = all.iter().flatten().copied().collect();
+        let numbered = (0..).zip(&all).flat_map(|(n, points)| points.iter().map(move |&at| (at, n)));
+        let loops: HashMap<Point, u32> = numbered.collect();
         let mut asked = HashSet::new();
         for (template, t) in program.templates.iter().enumerate() {
             let points = (0..t.code.len()).map(|pc| Point { template: template as u32, pc: pc as u32 });
-            let may_wait = |at: &Point| loops.contains(at) || may_block(program.instruction_at(*at));
+            let may_wait = |at: &Point| loops.contains_key(at) || may_block(program.instruction_at(*at));
             let at_one = |list: &[String], at| {
                 list.iter().flat_map(|text| text.split('|')).any(|place| is_at(program, at, place.trim()))
             };
@@ -41,8 +42,8 @@ impl Places {
         Places { loops, asked }
     }
 
-    pub(crate) fn is_in_loop(&self, at: Point) -> bool {
-        self.loops.contains(&at)
+    pub(crate) fn loop_of(&self, at: Point) -> Option<u32> {
+        self.loops.get(&at).copied()
     }
 
     pub(crate) fn is_asked(&self, at: Point) -> bool {

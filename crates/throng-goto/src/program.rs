@@ -914,6 +914,9 @@ pub struct Program {
     pub unclear_orders: bool,
     /// Whether something else than `malloc` allocates, so that alignments are not known.
     pub unaligned: bool,
+    /// Whether memory that was never written has an undefined value, which may differ from use to
+    /// use, and not one that is chosen once and for all.
+    pub undefined_values: bool,
     /// Whether there are condition variables.
     pub waits: bool,
     /// Whether mutexes may be recursive or check for errors, so that they know their owner.

@@ -42,6 +42,8 @@ pub struct Question {
     pub no_spurious: bool,
     /// Statements without calls, and conditions, are one step.
     pub whole_statements: bool,
+    /// Accesses to variables that are declared `volatile` are atomic.
+    pub volatile_atomic: bool,
     /// The only function whose call is an error, instead of all that say so; an assertion that
     /// fails then ends the process.
     pub error_function: Option<String>,

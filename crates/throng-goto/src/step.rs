@@ -939,12 +939,12 @@ impl<'a> Stepper<'a> {
         if let Expr::Reg(from) = e
             && run.registers[*from as usize].is_none()
             && types[*from as usize] == types[r as usize]
-            && !self.is_read_later(run, *from)
+            && (self.program.undefined_values || !self.is_read_later(run, *from))
         {
             run.registers[r as usize] = None;
             run.record(Event::Copied(*from, r));
         } else {
-            run.registers[r as usize] = Some(self.value(e, run)?);
+            run.registers[r as usize] = self.computed(e, run)?;
         }
         Ok(())
     }
@@ -967,6 +967,9 @@ impl<'a> Stepper<'a> {
         }
         if open && !self.is_read_later(run, r) {
             run.registers[r as usize] = None;
+            return Ok(true);
+        }
+        if open && self.load_undefined(run, r, a, &bytes) {
             return Ok(true);
         }
         if open && self.load_unwritten(run, r, a, at)? {
@@ -1012,7 +1015,7 @@ impl<'a> Stepper<'a> {
         if let Some(mask) = self.template(run).field(run.pc) {
             return self.store_bits(run, address, e, at, mask);
         }
-        if self.store_unwritten(run, address, e, at)? {
+        if self.store_undefined(run, address, e, at)? || self.store_unwritten(run, address, e, at)? {
             return Ok(());
         }
         let (a, v) = (self.value(address, run)?, self.value(e, run)?);

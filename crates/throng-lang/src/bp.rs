@@ -124,9 +124,8 @@ pub fn resolved_tree(tree: &ast::Program, text: &str) -> Option<function::Resolv
     (!diagnostics.iter().any(Diagnostic::is_error)).then_some(resolved)
 }
 
-/// Returns the statements that belong to waiting loops ([`program::waiting`]), as function and node,
-/// sorted: the definition of where a thread may wait in a loop. `None` if the program is refused.
-pub fn waiting_nodes(resolved: &function::Resolved, text: &str) -> Option<Vec<(usize, usize)>> {
+/// Returns the statements that belong to waiting loops ([`program::waiting`]): the definition of where a thread may wait in a loop. `None` if the program is refused.
+pub fn waiting_nodes(resolved: &function::Resolved, text: &str) -> Option<program::waiting::Nodes> {
     let mut program = inline::inline(resolved, text, true).ok()?;
     atomic::mark(&mut program, resolved).ok()?;
     Some(program::waiting::nodes(&program))

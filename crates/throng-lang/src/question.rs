@@ -65,6 +65,11 @@ pub struct Question {
 pub struct CodeQuestion {
     /// Functions that any number of threads call, instead of one thread in `main`.
     pub entries: Vec<String>,
+    /// A function that runs to its end before any other: what it leaves in memory is where threads
+    /// start. Of Rust and LLVM IR only.
+    pub setup: Option<String>,
+    /// Functions that one thread each calls, beside `entries`. Of Rust and LLVM IR only.
+    pub one: Vec<String>,
     /// True if there must be no data race: two threads access the same memory at the same time, one
     /// of them writing, not both atomically.
     pub data_race: bool,
@@ -83,6 +88,8 @@ pub struct CodeQuestion {
     pub no_spurious: bool,
     /// True if statements without calls, and conditions, are one step.
     pub whole_statements: bool,
+    /// True if accesses to variables that are declared `volatile` count as atomic.
+    pub volatile_atomic: bool,
     /// The memory model; without one, that of the language where the program names memory orders
     /// that are weaker than sequential consistency.
     pub memory_model: Option<MemoryModel>,
@@ -93,6 +100,8 @@ impl CodeQuestion {
     fn first(&self, vocabulary: &Vocabulary) -> Option<&'static str> {
         let given = [
             (!self.entries.is_empty(), vocabulary.entry),
+            (self.setup.is_some(), vocabulary.setup),
+            (!self.one.is_empty(), vocabulary.one),
             (self.data_race, vocabulary.data_race),
             (self.overflow, vocabulary.overflow),
             (self.locks, vocabulary.locks),
@@ -101,6 +110,7 @@ impl CodeQuestion {
             (self.property.is_some(), vocabulary.property),
             (self.no_spurious, vocabulary.no_spurious),
             (self.whole_statements, vocabulary.whole_statements),
+            (self.volatile_atomic, vocabulary.volatile_atomic),
             (self.memory_model.is_some(), vocabulary.memory_model),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, name)| *name)
@@ -478,7 +488,10 @@ impl Question {
         }
         targets.extend(self.deadlock.then(Target::deadlock));
         if targets.is_empty() && diagnostics.is_empty() {
-            if !self.may_lack_target {
+            // Races are looked for beside memory orders, unless the question excludes it.
+            let sequential = self.code.memory_model == Some(MemoryModel::Sequential);
+            let races = !program.tree().orders.is_empty() && !sequential;
+            if !self.may_lack_target && !races {
                 warnings.push(SourceDiagnostic::whole(&loaded.source, nothing_asserted(self.vocabulary)));
             }
             targets.push(Target::of(Property::Assertions, Vec::new()));

@@ -47,10 +47,16 @@ pub struct Vocabulary {
     pub library: &'static str,
     /// Functions called by any number of threads.
     pub entry: &'static str,
+    /// A function that runs before any other.
+    pub setup: &'static str,
+    /// Functions called by one thread each.
+    pub one: &'static str,
     /// The exclusion of spurious wake-ups.
     pub no_spurious: &'static str,
     /// The treatment of statements as one step.
     pub whole_statements: &'static str,
+    /// The treatment of `volatile` as atomic.
+    pub volatile_atomic: &'static str,
     /// The memory model.
     pub memory_model: &'static str,
     /// Freedom from deadlock.
@@ -102,8 +108,11 @@ impl Vocabulary {
         property: "CodeQuestion::property",
         library: "Compiling::library",
         entry: "entry",
+        setup: "setup",
+        one: "one",
         no_spurious: "CodeQuestion::no_spurious",
         whole_statements: "CodeQuestion::whole_statements",
+        volatile_atomic: "CodeQuestion::volatile_atomic",
         memory_model: "CodeQuestion::memory_model",
         deadlock: "no_deadlock",
         stuck: "never_stuck_at",

@@ -1,10 +1,14 @@
 //! What modules say to debuggers: places in the source, names and types of variables.
 
+mod types;
+
 use rustc_hash::FxHashMap;
 
 use crate::syntax::DEEPEST;
 use crate::syntax::metadata::{Meta, Node};
 use throng_goto::program::{Int, PTR};
+
+pub(crate) use types::Variant;
 
 /// A part of an object: its offset, its type, and the suffix of its name.
 pub(crate) type Part = (u32, Int, String);

@@ -11,7 +11,7 @@ mod debug;
 mod layout;
 mod link;
 mod lower;
-mod models;
+pub mod models;
 pub mod names;
 pub mod sources;
 pub mod syntax;

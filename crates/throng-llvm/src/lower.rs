@@ -4,6 +4,7 @@
 
 mod arithmetic;
 mod atomics;
+mod bounds;
 mod calls;
 mod constants;
 mod copies;
@@ -29,7 +30,7 @@ use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
 
 pub(crate) use calls::Site;
-pub(crate) use function::{Operand, Writer};
+pub(crate) use function::{Operand, Words, Writer};
 
 /// What is wrong with the program, and where in the source: file, line, column.
 #[derive(Clone, Debug)]
@@ -88,6 +89,10 @@ pub(crate) struct Lower<'a, 't> {
     calls_pointers: bool,
     /// Where results go that are more than one number.
     result_slots: Option<i64>,
+    /// Where a thread keeps its record.
+    record: Option<i64>,
+    /// Whether all that takes and leaves locks is known, once that was looked at.
+    locks: Option<bool>,
     pub notes: Vec<Assumption>,
 }
 
@@ -108,10 +113,13 @@ pub(crate) fn lower<'a, 't>(
         failed: FxHashMap::default(),
         calls_pointers: false,
         result_slots: None,
+        record: None,
+        locks: None,
         notes: Vec::new(),
     };
     let question = asked.question;
     l.program.asked = question.violations();
+    l.program.undefined_values = true;
     l.program.memory_errors = question.reports_memory_errors();
     l.check_question().map_err(|p| vec![p])?;
     l.start().map_err(|p| vec![p])?;
@@ -265,6 +273,69 @@ impl<'a, 't> Lower<'a, 't> {
         }
         problems.sort_by(|a, b| a.place.cmp(&b.place));
         problems
+    }
+
+    /// Returns the function with this name in the source.
+    pub fn function_written(&self, name: &str) -> Option<Id> {
+        self.linked.defined().find(|&id| demangled(self.linked.function(id).name) == name)
+    }
+
+    /// Returns where a thread keeps the address of its record.
+    pub fn thread_record(&mut self) -> i64 {
+        if let Some(a) = self.record {
+            return a;
+        }
+        let a = self.thread_local("(thread)", vec![0; 8], 8);
+        self.record = Some(a);
+        a
+    }
+
+    /// Returns whether all functions that take or leave a mutex of the standard library are read as
+    /// such: its slow path is not called elsewhere.
+    pub fn knows_locks(&mut self) -> bool {
+        if let Some(known) = self.locks {
+            return known;
+        }
+        let known = self.linked.defined().all(|id| {
+            let function = self.linked.function(id);
+            let calls = |i: &syntax::tree::Instruction<'_>| match &i.op {
+                syntax::tree::Op::Call(call) => match &call.callee {
+                    syntax::tree::Value::Global(name) => crate::models::is_slow_path(&demangled(name)),
+                    _ => false,
+                },
+                _ => false,
+            };
+            let slow = function.blocks.iter().flat_map(|b| &b.code).any(calls);
+            !slow || crate::models::words(&demangled(function.name)).is_some()
+        });
+        self.locks = Some(known);
+        known
+    }
+
+    /// Writes a template of code that is not in the program.
+    pub fn hidden(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut Writer<'_, 'a, 't>) -> Result<()>,
+    ) -> Result<usize> {
+        const NOTHING: &Function<'static> = &Function {
+            name: "",
+            result: Type::Void,
+            parameters: Vec::new(),
+            variadic: false,
+            blocks: Vec::new(),
+            described: None,
+            internal: false,
+            weak: false,
+            groups: Vec::new(),
+            span: throng_lang::source::Span { start: 0, end: 0 },
+        };
+        let mut writer = Writer::new(self, 0, NOTHING, Role::Called);
+        writer.template.name = name.into();
+        write(&mut writer)?;
+        let template = writer.finished();
+        self.program.templates.push(template);
+        Ok(self.program.templates.len() - 1)
     }
 
     /// Adds an origin, and returns its number.

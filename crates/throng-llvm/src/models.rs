@@ -1,7 +1,10 @@
 //! Functions that are modelled and not executed, by their names in the source.
 
+mod locks;
 mod memory;
+mod once;
 mod panics;
+mod threads;
 
 use crate::lower::{Result, Site, Writer};
 
@@ -10,5 +13,14 @@ pub(crate) type Model = for<'l, 'a, 't> fn(&mut Writer<'l, 'a, 't>, &Site<'_, 't
 
 /// Returns the model of a function, whether it is defined or not.
 pub(crate) fn model(name: &str) -> Option<Model> {
-    panics::model(name).or_else(|| memory::model(name))
+    let others = [memory::model, locks::model, once::model, threads::model];
+    panics::model(name).or_else(|| others.iter().find_map(|model| model(name)))
+}
+
+pub(crate) use locks::{is_slow_path, words};
+
+/// Returns whether a function is modelled, or is read in a way of its own, so that a compiler has to
+/// keep its calls.
+pub fn is_modelled(name: &str) -> bool {
+    model(name).is_some() || words(name).is_some() || threads::is_kept(name)
 }

@@ -7,6 +7,7 @@
 pub mod axioms;
 pub mod explain;
 pub mod graph;
+pub mod herd;
 pub mod litmus;
 pub mod order;
 pub mod program;

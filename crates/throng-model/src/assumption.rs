@@ -27,12 +27,19 @@ pub enum Assumption {
     MemorySafe,
     /// Accesses to arrays stay inside them.
     WithinArrays,
+    /// Fewer threads than this exist at a time.
+    FewThreads(u64),
     /// This function is called, and neither defined nor known: it may do anything.
     Undefined {
         /// Its name.
         name: String,
         /// How to say what it does, to be changed where it does more: a row of a library.
         row: String,
+    },
+    /// A compiler made the program that was read.
+    Compiled {
+        /// The compiler in one line, and how it compiled.
+        by: String,
     },
     /// An assumption of a language's reader, in its words.
     Reader(&'static str),
@@ -60,9 +67,11 @@ impl fmt::Display for Assumption {
             Assumption::WholeStatements => "statements without calls, and conditions, are one step",
             Assumption::MemorySafe => "the program makes no memory error",
             Assumption::WithinArrays => "accesses to arrays stay inside them",
+            Assumption::FewThreads(n) => return write!(f, "fewer than {n} threads exist at a time"),
             Assumption::Undefined { name, .. } => {
                 return write!(f, "`{name}` is not defined: it may do anything");
             }
+            Assumption::Compiled { by } => return write!(f, "compiled by {by}"),
             Assumption::Reader(what) => what,
         })
     }

@@ -68,8 +68,9 @@ fn waiting(model: &dyn Model, config: &Config) -> Result<Option<Config>, Incompl
     Ok(None)
 }
 
-/// Returns a part of `config` in which no thread can move.
-fn blocked(model: &dyn Model, config: &Config, bound: Option<u32>) -> Result<Option<Config>, Incomplete> {
+/// Returns a part of `config` in which no thread can move at all, not even around a waiting loop; of
+/// threads that have ended nothing is known here.
+pub fn blocked(model: &dyn Model, config: &Config, bound: Option<u32>) -> Result<Option<Config>, Incomplete> {
     let threads = config.threads.entries();
     if model.is_exact() {
         let mut after = Vec::new();

@@ -17,7 +17,7 @@
 //!
 //! Where states are sets, they are split into their members, as in [`crate::stuck`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -26,7 +26,7 @@ use crate::components::components;
 use crate::limits::Ticker;
 use crate::problem::Target;
 use crate::stuck::{Followed, live_members, members, whole};
-use crate::verdict::{Taken, Unknown};
+use crate::verdict::{Taken, Trace, Unknown};
 use crate::waiting::is_waiting;
 use crate::{Bystanders, Config, Incomplete, Local, Model, Step, semantics};
 
@@ -297,6 +297,66 @@ impl<'m> Starvation<'m> {
             }
         }
         Ok(())
+    }
+}
+
+/// The end of a run that goes around for ever.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Around {
+    /// The number of steps before it.
+    pub from: usize,
+    /// Where the thread that stays is at its beginning.
+    pub stays: Local,
+    /// Of each of its steps, whether that thread takes it.
+    pub moves: Vec<bool>,
+}
+
+/// Returns the part of a run that can be repeated, and a thread that stays at its place meanwhile,
+/// for people; `None` if the run only leads to such a part.
+pub fn around(model: &dyn Model, target: &Target, trace: &Trace) -> Option<Around> {
+    let configs: Vec<&Config> =
+        std::iter::once(&trace.start).chain(trace.steps.iter().map(|taken| &taken.after)).collect();
+    let end = *configs.last()?;
+    let from = configs.iter().position(|config| *config == end)?;
+    let steps = &trace.steps[from..];
+    if steps.is_empty() {
+        return None;
+    }
+    let starvation = Starvation::new(model, target, None, None);
+    let there = end.threads.entries().iter().map(|e| e.0).filter(|&l| starvation.is_there(l));
+    there.into_iter().find_map(|stays| {
+        let moves = starvation.staying(stays, &configs[from..], steps)?;
+        Some(Around { from, stays, moves })
+    })
+}
+
+impl Starvation<'_> {
+    /// Returns which of the steps a thread takes that is at its place throughout, and comes back.
+    fn staying(&self, stays: Local, configs: &[&Config], steps: &[Taken]) -> Option<Vec<bool>> {
+        // Of each place that it can be at: how it came there.
+        let mut ways: BTreeMap<Local, Vec<bool>> = BTreeMap::from([(stays, Vec::new())]);
+        for (taken, config) in steps.iter().zip(configs) {
+            let mut next: BTreeMap<Local, Vec<bool>> = BTreeMap::new();
+            let mover = taken.step.take.entries().first().map(|e| e.0);
+            for (l, way) in ways {
+                let mut go = |to: Local, moves: bool| {
+                    if self.is_there(to) && taken.after.threads.count(to) > 0 {
+                        next.entry(to).or_insert_with(|| [&way[..], &[moves]].concat());
+                    }
+                };
+                if mover == Some(l) {
+                    taken.step.put.entries().iter().for_each(|e| go(e.0, true));
+                }
+                if mover != Some(l) || config.threads.count(l) > 1 {
+                    go(l, false);
+                    if let Some(woken) = self.model.woken_by(&taken.step, l) {
+                        go(woken, false);
+                    }
+                }
+            }
+            ways = next;
+        }
+        ways.remove(&stays)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::limits::Ticker;
 use crate::problem::Target;
 use crate::property::Property;
 use crate::verdict::Unknown;
-use crate::waiting::{around, is_in_loop, is_waiting};
+use crate::waiting::{around, is_in_same_loop, is_waiting};
 use crate::{
     Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, deadlock, semantics,
 };
@@ -252,7 +252,7 @@ impl<'m> Stuck<'m> {
     }
 
     fn stays_in_loop(&self, from: Local, to: Local) -> bool {
-        is_in_loop(self.model, from) && is_in_loop(self.model, to)
+        is_in_same_loop(self.model, from, to)
     }
 
     /// Returns whether a thread at `l` can be unable to move in `s` by itself.

@@ -62,6 +62,8 @@ pub struct ThreadNames {
     by_local: BTreeMap<Local, BTreeSet<ThreadId>>,
     next: u32,
     last: Option<ThreadId>,
+    /// A thread, and whether it takes the next step, if that is known.
+    known: Option<(ThreadId, bool)>,
 }
 
 impl ThreadNames {
@@ -99,6 +101,11 @@ impl ThreadNames {
     /// Returns the threads that would act if `step` fired now.
     pub fn actors(&self, step: &Step) -> Vec<ThreadId> {
         self.clone().take(&step.take).map_or_else(Vec::new, |taken| taken.into_iter().map(|t| t.0).collect())
+    }
+
+    /// Says of a thread whether it takes the next step that is fired, where others could as well.
+    pub fn says(&mut self, thread: ThreadId, takes: bool) {
+        self.known = Some((thread, takes));
     }
 
     /// Fires `step`, which leads to `after`, and returns its effect on each thread, acting threads
@@ -171,7 +178,14 @@ impl ThreadNames {
         for l in flatten(take) {
             let ids = self.by_local.get(&l)?;
             let last = self.last.filter(|t| ids.contains(t));
-            let thread = last.or_else(|| ids.first().copied())?;
+            let any = last.or_else(|| ids.first().copied())?;
+            let thread = match self.known {
+                Some((known, true)) if ids.contains(&known) => known,
+                Some((known, false)) if any == known => {
+                    ids.iter().copied().find(|&t| t != known).unwrap_or(any)
+                }
+                _ => any,
+            };
             self.remove(thread, l);
             taken.push((thread, l));
         }

@@ -18,9 +18,9 @@ const MOST: usize = 1 << 12;
 
 /// What a model knows about waiting, beside its steps.
 pub trait Waits {
-    /// Returns whether the next statement of a thread belongs to a loop that only reads: a thread
-    /// may wait there although it can move.
-    fn is_in_loop(&self, l: Local) -> bool;
+    /// Returns the loop that only reads to which the next statement of a thread belongs, by some
+    /// number: a thread may wait there although it can move.
+    fn loop_of(&self, l: Local) -> Option<u32>;
 
     /// Returns whether a thread that cannot move in `s` waits for others: not if the process has
     /// ended, or an assumption has stopped it.
@@ -36,7 +36,12 @@ pub trait Waits {
 
 /// Returns whether a thread may be in a waiting loop.
 pub fn is_in_loop(model: &dyn Model, l: Local) -> bool {
-    model.waits().is_some_and(|waits| waits.is_in_loop(l))
+    model.waits().is_some_and(|waits| waits.loop_of(l).is_some())
+}
+
+/// Returns whether both states are in the same waiting loop.
+pub fn is_in_same_loop(model: &dyn Model, a: Local, b: Local) -> bool {
+    model.waits().is_some_and(|waits| waits.loop_of(a).is_some_and(|of| waits.loop_of(b) == Some(of)))
 }
 
 /// Returns whether a step does nothing that others can tell but, perhaps, to change the shared
@@ -46,10 +51,11 @@ fn is_private(step: &Step) -> bool {
 }
 
 /// Returns where a thread in a waiting loop comes by its next step, or the atomic section that it
-/// begins with, if it stays in such a loop whatever it does, and others cannot tell that it moved.
+/// begins with, if it stays in that loop whatever it does, and others cannot tell that it moved.
 /// Empty: it cannot move. States are plain.
 pub fn around(model: &dyn Model, s: Shared, l: Local) -> Result<Option<Vec<Local>>, Incomplete> {
-    let Some(waits) = model.waits().filter(|waits| waits.is_in_loop(l)) else { return Ok(None) };
+    let Some(waits) = model.waits() else { return Ok(None) };
+    let Some(here) = waits.loop_of(l) else { return Ok(None) };
     let mut seen: IndexSet<(Shared, Local), FxBuildHasher> = IndexSet::from_iter([(s, l)]);
     let (mut next, mut steps, mut found) = (0, Vec::new(), Vec::new());
     while let Some(&(at, l)) = seen.get_index(next) {
@@ -64,7 +70,7 @@ pub fn around(model: &dyn Model, s: Shared, l: Local) -> Result<Option<Vec<Local
             }
             let to = step.put.entries().iter().flat_map(|e| live_members(model, e.0));
             let to: Vec<Local> = to.collect();
-            if step.to == s && to.iter().all(|&l| waits.is_in_loop(l)) {
+            if step.to == s && to.iter().all(|&l| waits.loop_of(l) == Some(here)) {
                 found.extend(to);
             } else if waits.is_alone(step.to) {
                 seen.extend(to.into_iter().map(|l| (step.to, l)));

@@ -28,6 +28,8 @@ pub struct Emission {
     pub version: String,
     /// What the compiler said: warnings, as they are.
     pub messages: String,
+    /// The folder in which results are kept for the next call, if there is one.
+    pub kept: Option<PathBuf>,
     /// Whether LLVM refused the passes, so that nothing is inlined.
     pub bare: bool,
 }

@@ -59,6 +59,7 @@ pub fn emit(
         folder: std::env::current_dir().unwrap_or_default(),
         version: toolchain.version.clone(),
         messages: listing.stderr,
+        kept: None,
         bare: !reading.succeeded,
     })
 }

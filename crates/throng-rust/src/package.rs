@@ -1,21 +1,31 @@
 //! A package of cargo: it and the crates that it depends on.
 //!
-//! `cargo check` with flags of ours writes LLVM IR, because a crate that is asked for it is
-//! compiled up to there; nothing is linked and no machine code is made. What cargo has compiled
-//! once is not compiled again, so a second run takes what cargo needs to look at the files.
+//! 1. `cargo check` compiles the package with its tests. A script in place of rustc asks for LLVM IR
+//!    beside what cargo wants, of the crates whose code may run; it keeps how rustc was called.
+//!    Nothing is linked, no machine code is made, and what cargo compiled before is not compiled
+//!    again.
+//! 2. The functions in there say which ones are modelled. Every crate that the package's own code
+//!    calls is compiled once more, as it was, with the passes and these functions kept whole. What
+//!    that gives is kept by a hash of all that it depends on.
+//!
+//! Crates that only tests of ours need, such as this one, are compiled as always.
 
-use std::path::{Path, PathBuf};
+mod metadata;
+mod reading;
+
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use serde::Deserialize;
 use throng_lang::source::Diagnostic;
 
-use crate::emission::{Emission, Module, files_of, not_run, refused};
+use self::metadata::{Chosen, Metadata, Part};
+use self::reading::Listed;
+use crate::emission::{Emission, files_of, not_run, refused};
 use crate::passes::{self, Run};
 use crate::process::{self, Done};
 use crate::toolchain::{Toolchain, named};
-use crate::whole;
 
 /// What is compiled of a package, with its tests (`cfg(test)`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -65,24 +75,20 @@ impl Package {
     /// Compiles it; functions for which `is_modelled` holds are kept whole.
     pub fn emit(&self, is_modelled: &dyn Fn(&str) -> bool) -> Result<Emission, Diagnostic> {
         let toolchain = Toolchain::find()?;
-        let metadata = self.metadata()?;
+        let metadata = self.metadata(&toolchain)?;
         let chosen = metadata.choose(self)?;
         let folder = metadata.target_directory.join("throng");
-        let building = Building { package: self, toolchain: &toolchain, chosen: &chosen, folder: &folder };
-        let listing = building.run(Run::Listing)?;
-        let texts = listing.modules.iter().map(|module| module.text.as_str());
-        let kept = keep(&folder, &whole::listed(texts, is_modelled))?;
-        let (built, bare) = match building.run(Run::Reading(&kept)) {
-            Ok(reading) => (reading, false),
-            Err(why) if passes::are_refused(&why.message) => (listing, true),
-            Err(why) => return Err(why),
-        };
+        let building = Building { package: self, metadata: &metadata, chosen, folder: &folder };
+        let built = building.run()?;
+        let needed = reading::needed(built.crates);
+        let (modules, bare) = reading::read(&needed, &folder, &toolchain, self.timeout, is_modelled)?;
         Ok(Emission {
-            modules: built.modules,
+            modules,
             files: built.files,
             folder: metadata.workspace_root.clone(),
-            version: toolchain.version,
+            version: toolchain.version.clone(),
             messages: built.messages,
+            kept: Some(folder),
             bare,
         })
     }
@@ -93,9 +99,9 @@ impl Package {
         cargo
     }
 
-    fn metadata(&self) -> Result<Metadata, Diagnostic> {
+    fn metadata(&self, toolchain: &Toolchain) -> Result<Metadata, Diagnostic> {
         let mut cargo = self.cargo("metadata");
-        cargo.args(["--no-deps", "--format-version", "1"]);
+        cargo.args(["--format-version", "1", "--filter-platform", &toolchain.host]);
         let done = process::run(&mut cargo, self.timeout).map_err(|why| not_run("cargo", &why))?;
         if !done.succeeded {
             return Err(refused("cargo metadata", &done));
@@ -108,140 +114,23 @@ fn unreadable(program: &str, why: &serde_json::Error) -> Diagnostic {
     Diagnostic::whole("E842", format!("what `{program}` writes cannot be read: {why}"))
 }
 
-/// Writes the list of functions that are kept whole. Its name says what is in it, so that cargo
-/// compiles again where it is another one.
-fn keep(folder: &Path, list: &str) -> Result<PathBuf, Diagnostic> {
-    let hash = <rustc_hash::FxBuildHasher as std::hash::BuildHasher>::hash_one(&Default::default(), list);
-    let path = folder.join(format!("whole-{hash:016x}.csv"));
-    let unwritten = |why| Diagnostic::whole("E842", format!("{}: {why}", path.display()));
-    std::fs::write(&path, list).map_err(unwritten)?;
-    Ok(path)
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Described>,
-    target_directory: PathBuf,
-    workspace_root: PathBuf,
-    #[serde(default)]
-    workspace_default_members: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Described {
-    id: String,
-    name: String,
-    manifest_path: PathBuf,
-    targets: Vec<Part>,
-}
-
-/// A target of a package.
-#[derive(Clone, Deserialize)]
-struct Part {
-    name: String,
-    kind: Vec<String>,
-}
-
-impl Part {
-    fn crate_name(&self) -> String {
-        self.name.replace('-', "_")
-    }
-
-    fn is(&self, kind: &str) -> bool {
-        self.kind.iter().any(|k| k == kind)
-    }
-
-    fn is_library(&self) -> bool {
-        self.kind.iter().any(|kind| ["lib", "rlib", "cdylib", "dylib", "staticlib"].contains(&kind.as_str()))
-    }
-
-    /// Returns the options by which cargo compiles it alone.
-    fn options(&self) -> Vec<String> {
-        let named = |option: &str| vec![option.to_string(), self.name.clone()];
-        match () {
-            () if self.is("bin") => named("--bin"),
-            () if self.is("test") => named("--test"),
-            () if self.is("example") => named("--example"),
-            () if self.is("bench") => named("--bench"),
-            () => vec!["--lib".into()],
-        }
-    }
-}
-
-/// The package and the target of it that are compiled.
-struct Chosen {
-    package: String,
-    id: String,
-    part: Part,
-}
-
-impl Metadata {
-    fn choose(&self, asked: &Package) -> Result<Chosen, Diagnostic> {
-        let package = self.package(asked)?;
-        let parts = &package.targets;
-        let one = |fits: &dyn Fn(&Part) -> bool| parts.iter().find(|part| fits(part)).cloned();
-        let part = match &asked.target {
-            Target::Default => one(&Part::is_library).or_else(|| only(parts.iter().filter(|p| p.is("bin")))),
-            Target::Lib => one(&Part::is_library),
-            Target::Bin(name) => one(&|p| p.is("bin") && p.name == *name),
-            Target::Test(name) => one(&|p| p.is("test") && p.name == *name),
-            Target::Example(name) => one(&|p| p.is("example") && p.name == *name),
-            Target::Crate(name) => one(&|p| p.crate_name() == *name && !p.is("custom-build")),
-        };
-        let Some(part) = part else {
-            let there: Vec<String> = parts.iter().map(|p| p.options().join(" ")).collect();
-            let message = format!("the package `{}` has no such target, or several", package.name);
-            return Err(Diagnostic::whole("E843", message).hint(format!("it has {}", there.join(", "))));
-        };
-        Ok(Chosen { package: package.name.clone(), id: package.id.clone(), part })
-    }
-
-    fn package(&self, asked: &Package) -> Result<&Described, Diagnostic> {
-        let names: Vec<&str> = self.packages.iter().map(|p| p.name.as_str()).collect();
-        let found = match &asked.name {
-            Some(name) => self.packages.iter().find(|p| p.name == *name),
-            None => self.around(&asked.folder).or_else(|| {
-                let is_default = |p: &&Described| self.workspace_default_members.contains(&p.id);
-                only_one(self.packages.iter().filter(is_default))
-            }),
-        };
-        found.ok_or_else(|| match &asked.name {
-            Some(name) => Diagnostic::whole("E843", format!("no package is called `{name}`"))
-                .hint(format!("there are {}", names.join(", "))),
-            None => Diagnostic::whole("E843", "several packages are in this workspace")
-                .hint(format!("name one with `-p`: {}", names.join(", "))),
-        })
-    }
-
-    /// Returns the package whose folder is nearest around a folder.
-    fn around(&self, folder: &Path) -> Option<&Described> {
-        let folder = folder.canonicalize().ok()?;
-        let home = |p: &&Described| p.manifest_path.parent().and_then(|f| f.canonicalize().ok());
-        let inside = self.packages.iter().filter(|p| home(p).is_some_and(|h| folder.starts_with(h)));
-        inside.max_by_key(|p| p.manifest_path.components().count())
-    }
-}
-
-fn only<'a>(parts: impl Iterator<Item = &'a Part>) -> Option<Part> {
-    only_one(parts).cloned()
-}
-
-fn only_one<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
-    let first = all.next()?;
-    all.next().is_none().then_some(first)
+/// A file or folder that cannot be used, and why.
+fn unusable(path: &std::path::Path) -> impl Fn(std::io::Error) -> Diagnostic + '_ {
+    move |why| Diagnostic::whole("E842", format!("{}: {why}", path.display()))
 }
 
 /// A run of cargo.
 struct Building<'a> {
     package: &'a Package,
-    toolchain: &'a Toolchain,
-    chosen: &'a Chosen,
-    folder: &'a Path,
+    metadata: &'a Metadata,
+    chosen: Chosen,
+    folder: &'a std::path::Path,
 }
 
 /// What a run of cargo made.
 struct Built {
-    modules: Vec<Module>,
+    /// The crates, that of the user last.
+    crates: Vec<Listed>,
     files: Vec<PathBuf>,
     messages: String,
 }
@@ -263,49 +152,68 @@ struct Profile {
     test: bool,
 }
 
+/// What cargo calls in place of rustc.
+const WRAPPER: &str = include_str!("package/wrapper.sh");
+
 impl Building<'_> {
-    fn run(&self, run: Run<'_>) -> Result<Built, Diagnostic> {
+    fn run(&self) -> Result<Built, Diagnostic> {
+        let wrapper = self.wrapper()?;
         let mut cargo = self.package.cargo("check");
         cargo.args(["--profile", "test", "--package", &self.chosen.package]);
         cargo.args(self.chosen.part.options()).args(["--message-format", "json-render-diagnostics"]);
-        // With a platform that is named, programs of the build are compiled as always.
-        cargo
-            .args(["--target", &self.toolchain.host])
-            .arg("--target-dir")
-            .arg(self.folder.join(folder_of(run)));
+        let crates: Vec<String> = self.metadata.crates(&self.chosen.id).into_iter().collect();
+        let own = passes::all_functions().join(",");
+        let flags = [passes::flags(Run::Listing), vec!["--emit=llvm-ir".into()]].concat().join(",");
+        let folder = format!("listing-{}", &reading::hash(&(WRAPPER, &own, &flags))[..8]);
+        cargo.arg("--quiet").arg("--target-dir").arg(self.folder.join(folder));
         cargo.args(&self.package.arguments);
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(run)).env_remove("RUSTFLAGS");
-        cargo.env("CARGO_INCREMENTAL", "0").env("CARGO_TERM_COLOR", "never");
+        cargo.env("THRONG_CRATES", crates.join(" ")).env("THRONG_FLAGS", flags).env("THRONG_OWN", own);
+        cargo.env("RUSTC_WRAPPER", wrapper).env("CARGO_INCREMENTAL", "0").env("CARGO_TERM_COLOR", "never");
         let done = process::run(&mut cargo, self.package.timeout).map_err(|why| not_run("cargo", &why))?;
-        if !done.succeeded {
-            return Err(refused("cargo check", &done));
+        match done.succeeded {
+            true => self.collect(&done),
+            false => Err(refused("cargo check", &done)),
         }
-        self.collect(&done)
+    }
+
+    fn wrapper(&self) -> Result<PathBuf, Diagnostic> {
+        std::fs::create_dir_all(self.folder).map_err(unusable(self.folder))?;
+        let path = self.folder.join("rustc.sh");
+        if std::fs::read_to_string(&path).is_ok_and(|there| there == WRAPPER) {
+            return Ok(path);
+        }
+        reading::write(&path, WRAPPER)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let executable = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&path, executable).map_err(unusable(&path))?;
+        }
+        Ok(path)
     }
 
     fn collect(&self, done: &Done) -> Result<Built, Diagnostic> {
-        let mut built = Built { modules: Vec::new(), files: Vec::new(), messages: done.stderr.clone() };
-        let mut own = None;
+        let (mut crates, mut files, mut own) = (Vec::new(), Vec::new(), None);
         for line in done.stdout.split(|&b| b == b'\n').filter(|line| line.starts_with(b"{")) {
             let message: Message =
                 serde_json::from_slice(line).map_err(|why| unreadable("cargo check", &why))?;
-            let Some((part, written)) = message.crate_written() else { continue };
-            let text = read(&written)?;
-            let module = Module { name: part.crate_name(), text };
+            let Some((part, at)) = message.compiled() else { continue };
+            let listed = |at| Listed::open(part.crate_name(), at);
             match self.is_chosen(&message, part) {
                 true => {
-                    let listed = written.with_extension("d");
-                    built.files = files_of(&std::fs::read_to_string(listed).unwrap_or_default());
-                    own = Some(module);
+                    files = files_of(&std::fs::read_to_string(at.with_extension("d")).unwrap_or_default());
+                    own = Some(listed(at)?);
                 }
-                false => built.modules.push(module),
+                // Of crates whose code does not run, there is no LLVM IR.
+                false if at.with_extension("ll").exists() => crates.push(listed(at)?),
+                false => {}
             }
         }
         let Some(own) = own else {
             return Err(Diagnostic::whole("E842", "`cargo check` does not name the crate that it compiled"));
         };
-        built.modules.push(own);
-        Ok(built)
+        crates.push(own);
+        Ok(Built { crates, files, messages: done.stderr.clone() })
     }
 
     fn is_chosen(&self, message: &Message, part: &Part) -> bool {
@@ -317,42 +225,14 @@ impl Building<'_> {
 }
 
 impl Message {
-    /// Returns the crate that was compiled, and where its LLVM IR is.
-    fn crate_written(&self) -> Option<(&Part, PathBuf)> {
+    /// Returns the crate that was compiled, and where what was made of it is, up to the extension.
+    fn compiled(&self) -> Option<(&Part, PathBuf)> {
         let part = self.target.as_ref().filter(|_| self.reason == "compiler-artifact")?;
         if part.is("proc-macro") || part.is("custom-build") {
             return None;
         }
         let metadata = self.filenames.iter().find(|f| f.extension().is_some_and(|e| e == "rmeta"))?;
         let stem = metadata.file_stem()?.to_str()?;
-        Some((part, metadata.with_file_name(format!("{}.ll", stem.strip_prefix("lib")?))))
+        Some((part, metadata.with_file_name(stem.strip_prefix("lib")?)))
     }
-}
-
-fn read(path: &Path) -> Result<String, Diagnostic> {
-    let bytes =
-        std::fs::read(path).map_err(|why| Diagnostic::whole("E842", format!("{}: {why}", path.display())))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Both runs have a folder of their own: with other flags in the same one, cargo would compile all
-/// crates again each time.
-fn folder_of(run: Run<'_>) -> &'static str {
-    match run {
-        Run::Listing => "listing",
-        Run::Reading(_) => "reading",
-    }
-}
-
-/// Returns the flags for every crate, as cargo takes them: those of the user first, ours last.
-fn rustflags(run: Run<'_>) -> String {
-    let given = std::env::var("CARGO_ENCODED_RUSTFLAGS").ok().filter(|flags| !flags.is_empty());
-    let given = given.or_else(|| Some(std::env::var("RUSTFLAGS").ok()?.replace(' ', "\x1f")));
-    let ours = [passes::flags(run), passes::all_functions(), vec!["--emit=llvm-ir".into()]].concat();
-    given
-        .into_iter()
-        .filter(|flags| !flags.is_empty())
-        .chain([ours.join("\x1f")])
-        .collect::<Vec<_>>()
-        .join("\x1f")
 }

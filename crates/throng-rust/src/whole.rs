@@ -1,14 +1,14 @@
 //! Which functions are kept whole, because they are modelled: their calls are what is read, not
 //! their code.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 /// Returns the symbols of a module in LLVM IR that are kept whole, sorted, as the file that the
 /// pass `forceattrs` reads.
 ///
 /// Before each function, rustc writes a comment with the name that people know it by.
 pub fn listed<'a>(modules: impl IntoIterator<Item = &'a str>, is_modelled: &dyn Fn(&str) -> bool) -> String {
-    let found: FxHashSet<&str> = modules
+    let found: BTreeSet<&str> = modules
         .into_iter()
         .flat_map(definitions)
         .filter(|(name, _)| is_modelled(name))
@@ -37,7 +37,7 @@ pub fn definitions(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Returns the symbol in the head of a definition.
-fn symbol(head: &str) -> Option<&str> {
+pub(crate) fn symbol(head: &str) -> Option<&str> {
     let (_, after) = head.split_once('@')?;
     let end = after.find('(')?;
     Some(after[..end].trim_matches('"'))

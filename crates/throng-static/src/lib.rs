@@ -13,13 +13,18 @@ use throng_goto_check::races::transfer::Flow;
 
 /// Finds out facts about a program, whose calls may be calls.
 pub fn analyse(program: &Program) -> Facts {
+    analyse_until(program, &|| false).unwrap_or_default()
+}
+
+/// Finds out facts about a program, unless it is asked to stop before.
+pub fn analyse_until(program: &Program, stop: &dyn Fn() -> bool) -> Option<Facts> {
     let split = program.split_by_thread();
     let index = Index::of(&split.program);
-    let points = points::solve(&split.program, &index);
+    let points = points::solve(&split.program, &index, stop)?;
     let mut facts = Facts::default();
     let values = Values { program: &split.program, index: &index, points: &points };
     let escaped = points::escaped(&values);
     let flow = Flow::new(values, &escaped);
-    states::solve(&flow, &mut facts);
-    Facts { points, escaped, ..facts }
+    states::solve(&flow, &mut facts, stop)?;
+    Some(Facts { points, escaped, ..facts })
 }

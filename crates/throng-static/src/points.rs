@@ -12,8 +12,8 @@ const MOST_OFFSETS: usize = 8;
 /// Maximum number of places in an object that are told apart.
 const MOST_PLACES: usize = 64;
 
-/// Returns sets that satisfy all constraints.
-pub(crate) fn solve(program: &Program, index: &Index) -> Points {
+/// Returns sets that satisfy all constraints; `None` if it has to stop.
+pub(crate) fn solve(program: &Program, index: &Index, stop: &dyn Fn() -> bool) -> Option<Points> {
     let registers = program.templates.iter().map(|t| vec![Pointers::default(); t.registers.len()]);
     let mut points = Points {
         registers: registers.collect(),
@@ -24,8 +24,8 @@ pub(crate) fn solve(program: &Program, index: &Index) -> Points {
     Values { program, index, points: &points }.at_start(&mut |h, p| required.push((h, p)));
     required.drain(..).for_each(|(h, p)| _ = add(&mut points, h, &p));
     let mut search = Search::new(program, index, points);
-    while search.pass() {}
-    search.points
+    while search.pass(stop)? {}
+    Some(search.points)
 }
 
 /// When something changed, as numbers that grow.
@@ -63,9 +63,12 @@ impl<'p> Search<'p> {
 
     /// Goes through the instructions of which something has changed that they read; returns whether
     /// sets have grown.
-    fn pass(&mut self) -> bool {
+    fn pass(&mut self, stop: &dyn Fn() -> bool) -> Option<bool> {
         let (before, mut required) = (self.now, Vec::new());
         for t in 0..self.program.templates.len() {
+            if stop() {
+                return None;
+            }
             for pc in 0..self.program.templates[t].code.len() {
                 if !self.is_due(t, pc) {
                     continue;
@@ -83,7 +86,7 @@ impl<'p> Search<'p> {
                 }
             }
         }
-        self.now != before
+        Some(self.now != before)
     }
 
     fn note(&mut self, holder: Holder) {

@@ -10,7 +10,7 @@ use throng_goto_check::races::transfer::Flow;
 const MOST_STATES: usize = 6;
 
 /// Finds facts about instructions and returns.
-pub(crate) fn solve(flow: &Flow<'_>, facts: &mut Facts) {
+pub(crate) fn solve(flow: &Flow<'_>, facts: &mut Facts, stop: &dyn Fn() -> bool) -> Option<()> {
     let n = flow.program.templates.len();
     (facts.at, facts.exits) = (vec![Default::default(); n], vec![None; n]);
     let mut search = Search { flow, facts, work: BTreeSet::new() };
@@ -18,10 +18,14 @@ pub(crate) fn solve(flow: &Flow<'_>, facts: &mut Facts) {
         search.add(t, 0, &State::default());
     }
     while let Some((t, pc)) = search.work.pop_first() {
+        if stop() {
+            return None;
+        }
         for state in search.facts.at[t][&(pc as u32)].clone() {
             search.block(t, pc, state);
         }
     }
+    Some(())
 }
 
 struct Search<'a> {

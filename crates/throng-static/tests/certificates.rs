@@ -56,7 +56,7 @@ fn each_state(facts: &Facts, f: &mut dyn FnMut(&mut State) -> bool, after: &mut 
 #[test]
 fn a_document_stands_and_a_changed_one_does_not() {
     let (query, facts) = analysed();
-    let document = write_races(&query, &facts).expect("written");
+    let document = write_races(&query, &facts, true).expect("written");
     assert_eq!(certify(&query, document.as_bytes()).expect("valid").property, "race");
     let changed = |from: &str, to: &str| {
         assert!(document.contains(from), "{from} is not in {document}");

@@ -18,6 +18,8 @@ mod question;
 mod races;
 #[cfg(feature = "c")]
 mod replay;
+#[cfg(feature = "rust")]
+pub(crate) mod rust;
 mod text;
 #[cfg(feature = "c")]
 mod witness;
@@ -69,9 +71,12 @@ impl Code {
             Format::C => Code::open_c(path, &Compiling::default(), limits),
             #[cfg(feature = "llvm")]
             Format::Llvm => {
-                let text = Text::Llvm(throng_llvm::Text::open(path)?);
-                Ok(Code { text, files: 1, warnings: Vec::new() })
+                let text = throng_llvm::Text::open(path)?;
+                let ir = text::Ir { text, format, files: Vec::new(), compiler: None };
+                Ok(Code { text: Text::Ir(ir), files: 1, warnings: Vec::new() })
             }
+            #[cfg(feature = "rust")]
+            Format::Rust => rust::open(path, &rust::Options::default(), limits),
             _ => Err(unread(path, format)),
         }
     }
@@ -112,7 +117,9 @@ impl Code {
             }
             #[cfg(feature = "llvm")]
             Format::Llvm => {
-                let text = Text::Llvm(throng_llvm::Text::of(vec![text], None));
+                let text = throng_llvm::Text::of(vec![text], None);
+                let ir = text::Ir { text, format, files: Vec::new(), compiler: None };
+                let text = Text::Ir(ir);
                 Ok(Code { text, files: 1, warnings: Vec::new() })
             }
             _ => Err(unread(path, format)),
@@ -141,7 +148,7 @@ impl Code {
     /// Returns the program with what is asked about it, and warnings about the question.
     pub(crate) fn ask(&self, question: &Question) -> Result<(Posed, Vec<SourceDiagnostic>), Error> {
         let asked = question::translate(question, self.format(), self.source())?;
-        let loaded = self.text.asking(&asked)?;
+        let loaded = self.text.with_roles(&question.code).asking(&asked)?;
         question::limits(question, &asked, &loaded)?;
         let warnings = question::warnings(question, &loaded);
         let bound = question.threads.map_or(Bound::Any, Bound::Threads);

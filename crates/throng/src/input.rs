@@ -89,6 +89,37 @@ impl Input {
         Ok(Input { path: first, reading, content: Content::Code(Arc::new(code)), took: began.elapsed() })
     }
 
+    /// Reads a file in Rust, which is compiled as a crate of its own.
+    #[cfg(feature = "rust")]
+    pub fn open_rust(
+        path: impl AsRef<Path>,
+        options: &crate::rust::Options,
+        limits: &Limits,
+    ) -> Result<Input, Error> {
+        let (path, began) = (path.as_ref(), Instant::now());
+        let content = Content::Code(Arc::new(crate::code::rust::open(path, options, limits)?));
+        let reading = Reading { from: Some(Format::Rust), ..Reading::default() };
+        Ok(Input { path: path.into(), reading, content, took: began.elapsed() })
+    }
+
+    /// Reads a package of cargo, with all that it depends on; what cargo has compiled before is not
+    /// compiled again.
+    #[cfg(feature = "rust")]
+    pub fn open_package(package: &crate::rust::Package, limits: &Limits) -> Result<Input, Error> {
+        let began = Instant::now();
+        let compiled = crate::code::rust::compile(package, limits)?;
+        Ok(Input { took: began.elapsed(), ..Input::compiled(compiled) })
+    }
+
+    /// What was compiled already.
+    #[cfg(feature = "rust")]
+    pub(crate) fn compiled(compiled: crate::code::rust::Compiled) -> Input {
+        let path = compiled.manifest.clone();
+        let reading = Reading { from: Some(Format::Rust), ..Reading::default() };
+        let content = Content::Code(Arc::new(compiled.code()));
+        Input { path, reading, content, took: Duration::ZERO }
+    }
+
     /// Reads a text.
     pub fn from_text(text: &str, format: Format) -> Result<Input, Error> {
         Input::from_text_as(text, format, Reading::default())

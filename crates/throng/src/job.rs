@@ -118,6 +118,9 @@ pub enum Start {
     Entries(Vec<String>),
 }
 
+/// What lists of states take for granted.
+const SEQUENTIAL: &[Assumption] = &[Assumption::SequentialConsistency { guaranteed: false }];
+
 /// A question about an input, and how to search for the answer.
 ///
 /// ```
@@ -193,7 +196,7 @@ impl Prepared {
         if let Some(posed) = &self.posed {
             return posed.notes();
         }
-        &[]
+        if orders::is_weak(self) { SEQUENTIAL } else { &[] }
     }
 
     /// A program in a source language as it is executed: calls inlined, every access written out.
@@ -408,6 +411,21 @@ impl<'a> Job<'a> {
         self.start(Start::Entries(entries))
     }
 
+    /// Rust and LLVM IR: this function runs to its end before any other, and what it leaves in
+    /// memory is where threads start.
+    pub fn setup(self, function: &str) -> Job<'a> {
+        let mut question = self.question.clone();
+        question.code.setup = Some(function.into());
+        self.question(question)
+    }
+
+    /// Rust and LLVM IR: one thread calls this function, beside those of [`Job::entry`].
+    pub fn one(self, function: &str) -> Job<'a> {
+        let mut question = self.question.clone();
+        question.code.one.push(function.into());
+        self.question(question)
+    }
+
     /// Where to start.
     pub fn start(self, start: Start) -> Job<'a> {
         let mut question = self.question.clone();
@@ -564,7 +582,9 @@ impl<'a> Job<'a> {
         if let Some(outcome) = self.check_code(code::Search::Own(engine), limits)? {
             return Ok(outcome);
         }
-        self.with_orders(self.search(engine, limits)?, engine, limits)
+        // The slices are other models than the one that the engine was made for.
+        let slices = Engine::Auto.build(&self.settings);
+        self.with_orders(self.search(engine, limits)?, &*slices, limits)
     }
 
     /// Answers about a program in a source language, whose provers know more than its model.
@@ -646,6 +666,7 @@ impl<'a> Job<'a> {
             answered: None,
             memory_model: None,
             memory_words: None,
+            litmus: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,

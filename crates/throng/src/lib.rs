@@ -124,6 +124,8 @@ mod outcome;
 // Hidden: for the other crates of this project; it may change at any time.
 #[doc(hidden)]
 pub mod report;
+#[cfg(feature = "rust")]
+pub mod rust;
 mod switches;
 pub mod template;
 mod vacuity;

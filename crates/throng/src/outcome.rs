@@ -86,6 +86,9 @@ pub struct Outcome {
     pub memory_model: Option<MemoryModel>,
     /// Why the verdicts hold under that memory model, in words.
     pub memory_words: Option<&'static str>,
+    /// The execution as a litmus test in herd's format (C), if a Boolean program fails under the
+    /// memory model of C11 alone.
+    pub litmus: Option<String>,
     /// How many threads there are at most at a time, where the program starts them itself and this
     /// is known beforehand.
     pub most_threads: Option<u32>,
@@ -331,6 +334,10 @@ fn readable(
             Verdict::Safe(_) | Verdict::Unknown(_) => None,
         }
     };
+    if target.is_starvation() {
+        // In another order, it may not go around any more.
+        return concrete(trace);
+    }
     let fewer = fewest_switches(problem, target, trace, left, limits).and_then(valid);
     fewer.and_then(|trace| concrete(&trace)).or_else(|| concrete(trace))
 }

@@ -3,19 +3,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-struct page {
-  int number;
-  int size;
-  struct page *next;
-};
-
 /* queue.c */
-void put(struct page *page);
-struct page *take(void);
+void put(int page);
+int take(void); /* a page, or -1 at the end */
 void close_queue(void);
 
 /* stats.c */
-void count(const struct page *page);
+void count(int size);
 int total(void);
 
 /* main.c: written before the workers start, and read by them. */

@@ -2,33 +2,33 @@
 
 int limit;
 
-static void *worker(void *arg) {
-  int *largest = arg; /* of this worker alone */
-  struct page *page;
-  while ((page = take())) {
-    if (page->size > *largest)
-      *largest = page->size;
-    if (page->size < limit)
+struct tally {
+  int largest, seen;
+};
+
+static void *worker(void *unused) {
+  struct tally *own = malloc(sizeof *own); /* known to this worker alone */
+  if (!own)
+    return NULL;
+  own->largest = own->seen = 0;
+  for (int page = take(); page >= 0; page = take()) {
+    own->seen++;
+    if (page > own->largest)
+      own->largest = page;
+    if (page < limit)
       count(page);
-    free(page);
   }
+  free(own);
   return NULL;
 }
 
 int main(int argc, char **argv) {
   pthread_t threads[4];
-  int largest[4] = {0};
   limit = argc > 1 ? 100 : 1000;
   for (int i = 0; i < 4; i++)
-    pthread_create(&threads[i], NULL, worker, &largest[i]);
-  for (int i = 0; i < 3; i++) {
-    struct page *page = malloc(sizeof *page);
-    if (!page)
-      break;
-    page->number = i;
-    page->size = 10 * i;
-    put(page);
-  }
+    pthread_create(&threads[i], NULL, worker, NULL);
+  for (int i = 0; i < 3; i++)
+    put(10 * i);
   close_queue();
   int seen = total();
   for (int i = 0; i < 4; i++)

@@ -1,36 +1,37 @@
-/* The queue: a list and a flag, both protected by one lock. */
+/* The queue: what is in it and whether it is closed are protected by one lock. */
 #include "crawler.h"
 
-static struct {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  struct page *first;
-  int closed;
-} queue = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0};
+enum { ROOM = 8 };
 
-void put(struct page *page) {
-  pthread_mutex_lock(&queue.lock);
-  page->next = queue.first;
-  queue.first = page;
-  pthread_cond_signal(&queue.changed);
-  pthread_mutex_unlock(&queue.lock);
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int pages[ROOM];
+static int number, closed;
+
+void put(int page) {
+  pthread_mutex_lock(&queue_lock);
+  while (number == ROOM)
+    pthread_cond_wait(&changed, &queue_lock);
+  pages[number++] = page;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&queue_lock);
 }
 
-/* Returns a page that now belongs to the caller, or NULL at the end. */
-struct page *take(void) {
-  pthread_mutex_lock(&queue.lock);
-  while (!queue.first && !queue.closed)
-    pthread_cond_wait(&queue.changed, &queue.lock);
-  struct page *page = queue.first;
-  if (page)
-    queue.first = page->next;
-  pthread_mutex_unlock(&queue.lock);
+int take(void) {
+  int page = -1;
+  pthread_mutex_lock(&queue_lock);
+  while (number == 0 && !closed)
+    pthread_cond_wait(&changed, &queue_lock);
+  if (number > 0)
+    page = pages[--number];
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&queue_lock);
   return page;
 }
 
 void close_queue(void) {
-  pthread_mutex_lock(&queue.lock);
-  queue.closed = 1;
-  pthread_cond_broadcast(&queue.changed);
-  pthread_mutex_unlock(&queue.lock);
+  pthread_mutex_lock(&queue_lock);
+  closed = 1;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&queue_lock);
 }

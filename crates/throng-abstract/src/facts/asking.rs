@@ -129,12 +129,20 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The same, and nothing in it can be left out.
-    pub(super) fn reason(&mut self, known: &[Known], goal: Lit) -> Result<Option<Vec<Known>>, Unknown> {
-        let Some(mut needed) = self.against(known, goal)? else { return Ok(None) };
+    /// The same beside some that are assumed anyway, which it leaves out; and nothing else in it can
+    /// be left out.
+    pub(super) fn reason(
+        &mut self,
+        known: &[Known],
+        anyway: &[Known],
+        goal: Lit,
+    ) -> Result<Option<Vec<Known>>, Unknown> {
+        let Some(found) = self.against(known, goal)? else { return Ok(None) };
+        let is_free = |k: &Known| anyway.iter().any(|a| (a.i, a.side, a.place) == (k.i, k.side, k.place));
+        let (free, mut needed): (Vec<Known>, Vec<Known>) = found.into_iter().partition(is_free);
         let mut n = 0;
         while n < needed.len() {
-            let rest = needed.iter().enumerate().filter(|(k, _)| *k != n).map(|(_, k)| k);
+            let rest = needed.iter().enumerate().filter(|(k, _)| *k != n).map(|(_, k)| k).chain(&free);
             let mut assumptions: Vec<Lit> = rest.map(|k| self.known[&(k.i, k.side)]).collect();
             assumptions.push(goal);
             match self.encoder.solve(&assumptions)? {

@@ -95,7 +95,7 @@ fn a_lock_keeps_variables_together() {
 fn facts_that_do_not_hold_are_refused() {
     let loaded = load(STACK);
     let graph = graph_of(&loaded, true);
-    let facts = find(&loaded.program, &graph, &limits()).expect("there are facts");
+    let facts = find(&loaded.program, &graph, &[], &limits()).expect("there are facts");
     let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
     assert!(facts.rule_all_out(&graph) && stands(&facts));
     let (mut tried, mut refused) = (0, 0);
@@ -144,7 +144,7 @@ int main(void) {
 fn ruled_out(text: &str) -> bool {
     let loaded = load(text);
     let graph = graph_of(&loaded, true);
-    let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
+    let facts = find(&loaded.program, &graph, &[], &limits()).expect("facts are found");
     assert_eq!(check(&loaded.program, &graph, &facts, &limits()), Ok(None), "{text}");
     facts.rule_all_out(&graph)
 }
@@ -175,7 +175,7 @@ fn all_elements_of_an_array_are_known() {
 fn a_fact_about_elements_that_is_not_kept_is_refused() {
     let loaded = load(SMALL);
     let graph = graph_of(&loaded, true);
-    let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
+    let facts = find(&loaded.program, &graph, &[], &limits()).expect("facts are found");
     assert!(facts.rule_all_out(&graph));
     // The same facts about a program that stores larger values.
     let larger = load(&SMALL.replace("v < 5", "v < 6"));
@@ -282,7 +282,7 @@ fn tickets_differ() {
 fn facts_about_two_threads_that_do_not_hold_are_refused() {
     let loaded = load(TICKETS);
     let graph = graph_of(&loaded, false);
-    let facts = find(&loaded.program, &graph, &limits()).expect("facts are found");
+    let facts = find(&loaded.program, &graph, &[], &limits()).expect("facts are found");
     let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
     assert!(facts.rule_all_out(&graph) && stands(&facts) && !facts.apart.is_empty());
     // All of them are needed, for another one or to rule the violation out.

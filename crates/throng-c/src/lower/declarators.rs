@@ -47,7 +47,10 @@ impl<'a> Lower<'a> {
                 DeclarationSpecifier::TypeQualifier(TypeQualifier::Unsupported(name)) => {
                     return unsupported(s.span, format!("`{name}`"));
                 }
-                DeclarationSpecifier::TypeQualifier(q) => atomic |= *q == TypeQualifier::Atomic,
+                DeclarationSpecifier::TypeQualifier(q) => {
+                    atomic |= *q == TypeQualifier::Atomic;
+                    base.volatile |= *q == TypeQualifier::Volatile;
+                }
                 DeclarationSpecifier::Function(f) => base.noreturn |= *f == FunctionSpecifier::Noreturn,
                 DeclarationSpecifier::Alignment(a) => {
                     let align = self.alignment(a, s.span)?;

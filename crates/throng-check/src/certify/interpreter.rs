@@ -25,6 +25,7 @@ use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Resolved};
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, Expr, FREE, ONE, ZERO, mask};
+use throng_lang::bp::program::waiting::Nodes;
 use throng_lang::source::LineIndex;
 use throng_model::problem::Initial;
 use throng_model::{Local, Shared};
@@ -44,8 +45,8 @@ pub struct Interpreter {
     edges: Numbering<(u32, Values)>,
     index: model::Index,
     gave_up: OnceLock<String>,
-    /// The statements at which a thread may wait in a loop: function and node.
-    waiting: Vec<(usize, usize)>,
+    /// The statements at which a thread may wait in a loop.
+    waiting: Nodes,
 }
 
 /// Values and their numbers.

@@ -20,9 +20,9 @@ const GROUPS: &[Group] = &[
             ("memory_safety", "C: no memory error"),
             ("overflow", "C: no signed overflow, no division by zero"),
             ("target", "Can this configuration be reached?"),
-            ("entry", "C: any number of threads, each calls this function"),
+            ("entry", "C, Rust: any number of threads, each calls this function"),
             ("threads", "At most N threads; without it, any number"),
-            ("memory_model", "C: what memory orders mean"),
+            ("memory_model", "C, Rust: what memory orders mean"),
         ],
     },
     Group {
@@ -30,6 +30,8 @@ const GROUPS: &[Group] = &[
         options: &[
             ("from", "The format, if the name of the file does not say it"),
             ("project", "C: the files of a build: compile_commands.json, or its folder"),
+            ("cargo", "Rust: the package of this folder, compiled with its tests"),
+            ("package", "Rust: the package of the workspace"),
             ("D", "C: define a macro"),
             ("I", "C: look for headers in this directory too"),
         ],

@@ -33,8 +33,8 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let unreadable = |why: String| Failure::Other(format!("{}: {why}", args.certificate().display()));
     let bytes = slurp(args.certificate()).map_err(unreadable)?;
     let size = bytes.len();
-    if args.its_own_question && args.input.is_c() {
-        return Err(Failure::Other("`--its-own-question` is not for C".into()));
+    if args.its_own_question && args.input.is_code() {
+        return Err(Failure::Other("`--its-own-question` is not for source languages".into()));
     }
     if !args.more.is_empty() && !args.input.is_c() {
         return Err(Failure::Other("several files before the certificate are for C".into()));
@@ -78,7 +78,7 @@ fn judged(
     console: &Console,
     limits: &Limits,
 ) -> Result<Result<Certified, Fault>, Failure> {
-    let done = if args.input.is_c() {
+    let done = if args.input.is_code() {
         console.prepare(job, Job::prepare)?;
         job.certify_file(&bytes, limits)
     } else {

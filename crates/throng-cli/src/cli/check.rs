@@ -121,13 +121,19 @@ pub(super) fn check(
 
 /// Refuses options that say nothing about an input of this kind.
 fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
-    let (is_c, given) = (args.input.is_c(), |option: &Option<PathBuf>| option.is_some());
+    let (is_c, is_code) = (args.input.is_c(), args.input.is_code());
+    let given = |option: &Option<PathBuf>| option.is_some();
     let others = "Boolean programs, systems and nets";
     let for_others = [
         ("--checkpoint", given(&args.checkpoint), others),
         ("--reuse", given(&args.reuse), others),
-        ("--strict", args.strict, "others: for C, `throng mutate` shows what a proof depends on"),
+        (
+            "--strict",
+            args.strict,
+            "others: for source languages, `throng mutate` shows what a proof depends on",
+        ),
         ("--lint", args.lint, "Boolean programs"),
+        ("--litmus", given(&args.litmus), "Boolean programs"),
     ];
     let for_c = [
         ("--replay", given(&args.replay), "C"),
@@ -137,8 +143,8 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
         ("--baseline", given(&args.baseline), "C"),
         ("--write-baseline", given(&args.write_baseline), "C"),
     ];
-    let refused = if is_c { &for_others[..] } else { &for_c[..] };
-    if let Some((option, _, what)) = refused.iter().find(|(_, given, _)| *given) {
+    let refused = for_others.iter().filter(|_| is_code).chain(for_c.iter().filter(|_| !is_c));
+    if let Some((option, _, what)) = { refused }.find(|(_, given, _)| *given) {
         return Err(Failure::Other(format!("`{option}` is for {what}")));
     }
     let about_races = for_c.iter().skip(3).find(|(_, given, _)| *given);
@@ -169,11 +175,24 @@ fn claim(args: &CheckArgs) -> Result<(), Failure> {
         (&args.sarif, Kind::Report),
         (&args.certificate, Kind::Report),
         (&args.witness, Kind::Report),
+        (&args.litmus, Kind::Report),
         (&args.write_baseline, Kind::Report),
         (&args.replay, Kind::Own),
         (&checkpoint, Kind::Own),
     ];
     files::claim(outputs.into_iter().filter_map(|(path, kind)| Some((path.as_ref()?, kind))), args.force)
+}
+
+/// Writes the litmus test of an execution, or says that there is none.
+fn litmus(path: &Path, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
+    match &outcome.litmus {
+        Some(text) => files::replace(path, text),
+        None => {
+            let why = "no litmus test was written: there is no execution that only weak memory orders allow";
+            console.note(&format!("note: {why}"));
+            Ok(())
+        }
+    }
 }
 
 /// What a search kept outside of the process.
@@ -253,7 +272,8 @@ fn write(
         .then(|| replay::write(args.replay.as_deref(), args.replay_run, outcome, console));
     let witness = args.witness.as_ref().map(|path| witness::write(path, args.input.file(), outcome, console));
     let known = args.write_baseline.as_ref().map(|path| write_baseline(path, outcome));
-    let written = [Some(printed), unwritten.map(Err), html, sarif, known, replay, witness];
+    let litmus = args.litmus.as_ref().map(|path| litmus(path, outcome, console));
+    let written = [Some(printed), unwritten.map(Err), html, sarif, known, replay, witness, litmus];
     written.into_iter().flatten().try_for_each(|written| written)
 }
 

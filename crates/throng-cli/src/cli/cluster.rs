@@ -201,7 +201,7 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
         return Err(Failure::Other("--cluster is for `--engine distributed`".into()));
     }
     refuse(args)?;
-    if args.input.is_c() || !args.more.is_empty() || args.input.file() == Path::new("-") {
+    if args.input.is_code() || !args.more.is_empty() || args.input.file() == Path::new("-") {
         let why = "--cluster is for one Boolean program, system or net in a file";
         return Err(Failure::Other(why.into()));
     }

@@ -18,7 +18,7 @@ use super::{InputArgs, OutputArgs, files};
 use throng::{Error, Input, Job, Prepared, Remark};
 use throng_engine::checkpoint::Keeper;
 use throng_engine::{Progress, Watch};
-use throng_lang::load::{self, Reading, Rejected};
+use throng_lang::load::{self, Format, Reading, Rejected};
 use throng_lang::question::SourceDiagnostic;
 use throng_lang::source::{Diagnostic, Source, render};
 use throng_model::limits::Limits;
@@ -309,9 +309,10 @@ impl Console {
         args.refuse()?;
         let named = args.file.iter().chain(&args.project).chain(&args.library);
         named.for_each(|file| files::was_read(file));
-        let opened = match args.is_c() {
-            false => Input::open_within(args.file(), reading, limits),
-            true => args.read_c(more, limits)?,
+        let opened = match args.format() {
+            Some(Format::C) => args.read_c(more, limits)?,
+            Some(Format::Rust) => args.read_rust(limits),
+            _ => Input::open_within(args.file(), reading, limits),
         };
         match opened {
             Err(Error::Impossible(why)) => Ok(Err(why)),

@@ -25,8 +25,8 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
         Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
-    if args.certificate.is_some() && args.input.is_c() {
-        return Err(refused("`--certificate` of a cutoff is not for C"));
+    if args.certificate.is_some() && args.input.is_code() {
+        return Err(refused("`--certificate` of a cutoff is not for source languages"));
     }
     let input = console.open(&args.input, reading)?;
     let question = Question { initial: args.initial.clone(), vocabulary: &OPTIONS, ..Question::default() };

@@ -62,11 +62,12 @@ fn refuse_outputs(args: &CheckArgs) -> Result<(), Failure> {
         &args.reuse,
         &args.replay,
         &args.witness,
+        &args.litmus,
     ];
     if outputs.iter().all(|output| output.is_none()) {
         return Ok(());
     }
-    let why = "--html, --sarif, --certificate, --checkpoint, --reuse, --replay and --witness are about one input: check it alone";
+    let why = "--html, --sarif, --certificate, --checkpoint, --reuse, --replay, --witness and --litmus are about one input: check it alone";
     Err(Failure::Other(why.into()))
 }
 

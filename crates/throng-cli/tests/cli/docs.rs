@@ -126,7 +126,14 @@ fn run(chapter: &Path, dir: &Path) -> usize {
 fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(&format!("docs-{name}"));
     let dir = &scratch.0;
-    for folder in ["examples", "examples/modelling", "examples/c", "examples/c/orders"] {
+    for folder in [
+        "examples",
+        "examples/modelling",
+        "examples/c",
+        "examples/c/orders",
+        "examples/c/crawler",
+        "examples/memory",
+    ] {
         fs::create_dir_all(dir.join(folder)).unwrap();
         let files = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
         for path in files.filter(|path| path.is_file()) {

@@ -26,6 +26,7 @@ mod outputs;
 mod page;
 mod papers;
 mod questions;
+mod races;
 mod schemas;
 mod serve;
 mod setup;

@@ -8,7 +8,7 @@ use crate::interpreter::{Answer, Naive, Question};
 use throng::{Engine, Error, Input, Job, Settings};
 use throng_check::certificate::write::{NOT_STANDING, Origin, document, write};
 use throng_check::certify;
-use throng_lang::bp::parser;
+use throng_lang::bp::{self, parser};
 use throng_lang::question;
 use throng_model::limits::Limits;
 use throng_model::verdict::Verdict;
@@ -60,13 +60,17 @@ pub fn compare(asked: &Asked<'_>, limits: &Limits) -> Answers {
         threads: bound,
         ..question::Question::default()
     };
-    for engine in [Engine::Auto, Engine::Explicit, Engine::Equations, Engine::Symbolic] {
+    // The naive search knows no waiting loops; of these, tests/engines/waiting.rs has its own.
+    let loops = bp::resolved(&program.text).and_then(|resolved| bp::waiting_nodes(&resolved, &program.text));
+    let waits = loops.is_none_or(|nodes| !nodes.is_empty());
+    let engines = [Engine::Auto, Engine::Explicit, Engine::Equations, Engine::Symbolic];
+    for engine in engines.into_iter().filter(|_| !waits) {
         ask(question::Question { deadlock: true, ..plain() }, engine, &|n| {
             Some(search(n)?.deadlock.is_some())
         })?;
     }
     let within = naive_question(program, bound);
-    for label in &labels {
+    for label in labels.iter().filter(|_| !waits) {
         let stuck = vec![label.to_string()];
         for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
             let question = question::Question { stuck: stuck.clone(), ..plain() };

@@ -7,7 +7,7 @@ use throng_model::SetStates;
 
 use crate::states::states;
 use throng_lang::bp::{self, Jit, Options};
-use throng_model::deadlock::deadlocked;
+use throng_model::deadlock::blocked;
 use throng_model::problem::Target;
 use throng_model::{Config, Local, Model, Shared, semantics};
 
@@ -78,7 +78,12 @@ pub fn explore(
             if !jit.inside_atomic(config.shared) {
                 thread_states.extend(config.threads.entries().iter().map(|e| (config.shared, e.0)));
             }
-            let stuck = deadlocked(jit, &config, Some(question.bound as u32)).expect("few variables");
+            // The naive search knows no waiting loops.
+            let ended = config.threads.entries().iter().all(|e| jit.has_ended(e.0));
+            let stuck = match ended {
+                true => None,
+                false => blocked(jit, &config, Some(question.bound as u32)).expect("few variables"),
+            };
             if stuck.is_some() && jit.traits().blocking.is_none() {
                 deadlock.get_or_insert(depth);
             }

@@ -16,3 +16,4 @@ mod reachability;
 mod rust_examples;
 mod symbolic;
 mod unfold;
+mod waiting;

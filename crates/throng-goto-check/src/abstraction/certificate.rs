@@ -21,6 +21,7 @@ use super::facts::{Differs, Facts};
 use super::graph::{Graph, Reading};
 use super::predicate::Predicate;
 use super::program::build;
+use super::tallies::Tally;
 
 /// What a certificate calls itself.
 pub const FORMAT: &str = "throng-c-certificate";
@@ -51,6 +52,9 @@ pub struct Document {
     /// Whether threads are counted.
     #[serde(default)]
     pub counts_threads: bool,
+    /// Places at which threads are counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tallies: Vec<Tally>,
     /// What holds at places, and what it rules out.
     #[serde(default)]
     pub facts: StatedFacts,
@@ -193,6 +197,7 @@ pub fn document(query: &Query, graph: &Graph, proof: &Evidence) -> Document {
         trusts_bounds: graph.trusts,
         summarises_arrays: graph.summarises,
         counts_threads: graph.counts,
+        tallies: graph.tallies.iter().map(|t| t.tally.clone()).collect(),
         facts: StatedFacts {
             predicates: proof.facts.predicates.iter().map(stated).collect(),
             at: proof.facts.at.iter().cloned().enumerate().filter(|f| !f.1.is_empty()).collect(),
@@ -256,6 +261,7 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Cert
         counting: document.counts_threads,
     };
     let graph = Graph::of(&query.program, reading)
+        .and_then(|graph| graph.with_tallies(&query.program, &document.tallies))
         .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
     let predicates = |list: &[Stated]| -> Result<Vec<Predicate>, Fault> {
         let one = |stated: &Stated| {

@@ -483,6 +483,7 @@ mod tests {
             trusts: false,
             summarises: false,
             counts: false,
+            tallies: Vec::new(),
             constants: Default::default(),
             copies: Vec::new(),
             entries: Vec::new(),

@@ -5,7 +5,7 @@
 //! of which no more is known than its own comparisons at its place and that a lock does not let
 //! both be where they are ([`super::regions`]).
 
-use throng_goto::program::Program;
+use throng_goto::program::{Expr, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -17,6 +17,7 @@ use super::graph::{Edge, Graph, To};
 use super::predicate::{Predicate, rename};
 use super::program::is_exact;
 use super::regions::{Regions, before_others};
+use super::tallies::together;
 use super::variables::INPUT;
 
 pub mod apart;
@@ -160,24 +161,36 @@ pub fn obligations(program: &Program, graph: &Graph, regions: &Regions, apart: &
         }
         let shared = |u: &(u32, _)| graph.variables.list[u.0 as usize].template.is_none();
         let visible = e.updates.iter().any(shared);
-        for (q, place) in graph.places.iter().enumerate() {
+        for (q, known) in beside(graph, e.from) {
+            let place = &graph.places[q];
             let alone = place.template == graph.places[e.from].template && once[place.template];
             // A thread in an atomic section is the one that moves.
             if alone || early[q] || place.atomic || regions.exclude(e.from, q) {
                 continue;
             }
             let beside = Some(q);
+            let mut e = e.clone();
+            e.guard.extend(known);
             if visible {
                 found.push(Obligation { edge: e.clone(), mine, beside, then: Then::Bystander(q) });
             }
             if let To::Place(p) = e.to
                 && !apart.between(p, q).is_empty()
             {
-                found.push(Obligation { edge: e.clone(), mine, beside, then: Then::Apart(p, q) });
+                found.push(Obligation { edge: e, mine, beside, then: Then::Apart(p, q) });
             }
         }
     }
     found
+}
+
+/// The places of bystanders, and what a thread at a place and one of them know together; those that
+/// know the same follow each other.
+fn beside(graph: &Graph, p: usize) -> Vec<(usize, Vec<Expr>)> {
+    let counted = |q: usize| graph.tallies.iter().map(|t| t.has(q)).collect::<Vec<bool>>();
+    let mut all: Vec<usize> = (0..graph.places.len()).collect();
+    all.sort_by_key(|&q| counted(q));
+    all.into_iter().map(|q| (q, together(graph, p, q))).collect()
 }
 
 /// Returns whether facts hold, and rule out what they are said to; the second encoder shows it.

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use throng_goto::program::{Expr, Instr, Int, Program, Reg, Start, Violation, next};
 
 use super::copies::copies;
+use super::tallies::{Counted, Tally};
 use super::variables::{INPUT, Variables};
 
 mod paths;
@@ -84,6 +85,8 @@ pub struct Graph {
     pub summarises: bool,
     /// Whether threads are counted.
     pub counts: bool,
+    /// How many threads are at places.
+    pub tallies: Vec<Counted>,
     /// For each place, variables that are equal to others there; no path speaks of them.
     pub copies: Vec<Vec<(u32, u32)>>,
     /// The numbers in the guards and assignments of paths.
@@ -177,11 +180,23 @@ impl Graph {
             trusts,
             summarises,
             counts,
+            tallies: Vec::new(),
             constants,
             copies,
         };
         graph.counts = reading.counting && super::counting::count(program, &mut graph);
         Ok(graph)
+    }
+
+    /// The same graph with tallies (see [`super::tallies`]).
+    pub fn with_tallies(mut self, program: &Program, tallies: &[Tally]) -> Result<Graph, String> {
+        super::tallies::count(program, &mut self, tallies)?;
+        Ok(self)
+    }
+
+    /// Returns whether a variable is a tally.
+    pub fn is_tally(&self, id: u32) -> bool {
+        self.tallies.iter().any(|t| t.variable == id)
     }
 
     /// The reading, as far as it matters.

@@ -24,7 +24,7 @@ impl Regions {
     pub fn of(program: &Program, graph: &Graph, limits: &Limits) -> Result<Regions, Unknown> {
         let shared = |id: &u32| {
             let v = &graph.variables;
-            v.list[*id as usize].template.is_none() && !v.is_any_element(*id)
+            v.list[*id as usize].template.is_none() && !v.is_any_element(*id) && !graph.is_tally(*id)
         };
         let mut written: Vec<u32> = graph.edges.iter().flat_map(|e| &e.updates).map(|u| u.0).collect();
         written.sort_unstable();

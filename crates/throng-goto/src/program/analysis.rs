@@ -73,6 +73,10 @@ pub(super) fn representatives(t: &Template) -> Vec<Option<Vec<i64>>> {
 pub(super) fn interesting(p: &Program) -> Vec<i64> {
     const MOST: usize = 14;
     let mut found = vec![0, 1, -1];
+    if p.creates_without_bound() {
+        // As many threads as a race takes.
+        found.push(2);
+    }
     fn compared(e: &Expr, found: &mut Vec<i64>) {
         match e {
             Expr::Bin(op, a, b, _) => {

@@ -217,7 +217,7 @@ impl Stepper<'_> {
                 Expr::Reg(from) if self.stays_open(run, *from, *at, arguments) => {
                     open.push((*from, k as Reg));
                 }
-                e => registers[k] = Some(at.wrap(self.value(e, run)?)),
+                e => registers[k] = self.computed(e, run)?.map(|v| at.wrap(v)),
             }
         }
         Ok((registers, open))
@@ -273,7 +273,7 @@ impl Stepper<'_> {
                 Expr::Reg(from) if self.stays_open(run, *from, at, std::slice::from_ref(e)) => {
                     open = Some((*from, to));
                 }
-                e => value = Some(at.wrap(self.value(e, run)?)),
+                e => value = self.computed(e, run)?.map(|v| at.wrap(v)),
             }
         }
         let gone = self.leave_function(run);

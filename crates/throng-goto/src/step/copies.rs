@@ -11,9 +11,13 @@
 //! threads could tell, the load chooses values.
 //!
 //! Any value that is stored and read nowhere else is such a copy, too.
+//!
+//! Where memory that was never written has an *undefined* value, which may differ from use to use
+//! ([`crate::Program::undefined_values`]), a register without a value stands for it, and what is
+//! stored from such a register is memory that was never written.
 
 use super::bits::{is_packed, packed, unpacked};
-use super::{COPIED, DEAD, OPEN, Run, Stepper, Stop};
+use super::{COPIED, DEAD, Event, OPEN, Run, Stepper, Stop};
 use crate::program::{Expr, Instr, Int, Reg, Template};
 
 /// Returns the address that a copy stores to: the instruction is its load into a register.
@@ -98,6 +102,44 @@ impl Stepper<'_> {
         let bytes = packed.unwrap_or_else(|| vec![byte; at.size.into()]);
         self.put(run, a, &bytes, named)?;
         Ok(true)
+    }
+
+    /// Reads memory of which nothing was written, where that is an undefined value. Returns whether
+    /// it is.
+    pub(super) fn load_undefined(&self, run: &mut Run, r: Reg, a: i64, bytes: &[u16]) -> bool {
+        let undefined = self.program.undefined_values && bytes.iter().all(|&b| is_open(b));
+        if undefined {
+            self.pass(run, a);
+            run.registers[r as usize] = None;
+            run.record(Event::Opened(run.point(), r));
+        }
+        undefined
+    }
+
+    /// Stores an undefined value. Returns whether it is one.
+    pub(super) fn store_undefined(
+        &self,
+        run: &mut Run,
+        address: &Expr,
+        e: &Expr,
+        at: Int,
+    ) -> Result<bool, Stop> {
+        if !self.program.undefined_values || self.computed(e, run)?.is_some() {
+            return Ok(false);
+        }
+        let a = self.value(address, run)?;
+        let named = matches!(address, Expr::Const(_) | Expr::Local(_));
+        self.put(run, a, &vec![OPEN; at.size.into()], named)?;
+        Ok(true)
+    }
+
+    /// Returns the value of an expression. What is computed from an undefined value is one, and has
+    /// none here; elsewhere a value has to be chosen first.
+    pub(super) fn computed(&self, e: &Expr, run: &Run) -> Result<Option<i64>, Stop> {
+        match self.value(e, run) {
+            Err(Stop::Open(_)) if self.program.undefined_values => Ok(None),
+            value => value.map(Some),
+        }
     }
 
     fn put(&self, run: &mut Run, a: i64, bytes: &[u16], named: bool) -> Result<(), Stop> {

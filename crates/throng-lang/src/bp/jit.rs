@@ -43,8 +43,8 @@ pub struct Jit {
     forgotten: Option<Forgotten>,
     /// For each point, the slots that can still matter, where nothing is forgotten.
     live: OnceLock<Vec<Vec<bool>>>,
-    /// Statements of waiting loops: function and node.
-    waiting: OnceLock<Vec<(usize, usize)>>,
+    /// Statements of waiting loops.
+    waiting: OnceLock<waiting::Nodes>,
     blocking: OnceLock<Option<String>>,
     /// A message about a statement with more cases than were listed, if there was one.
     pub(super) gave_up: OnceLock<String>,
@@ -487,10 +487,10 @@ impl Cubes for Jit {
 }
 
 impl Waits for Jit {
-    fn is_in_loop(&self, l: Local) -> bool {
-        let Some(point) = self.program.points.get(self.local.head(l.0) as usize) else { return false };
+    fn loop_of(&self, l: Local) -> Option<u32> {
+        let point = self.program.points.get(self.local.head(l.0) as usize)?;
         let nodes = self.waiting.get_or_init(|| waiting::nodes(&self.program));
-        nodes.binary_search(&(point.function, point.node)).is_ok()
+        waiting::loop_of(nodes, (point.function, point.node))
     }
 
     fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {

@@ -3,7 +3,7 @@
 //! Registers hold numbers without a sign, of which the bits beyond those of their type are 0.
 
 use super::constants::{cut, has_room, sign_extended};
-use super::function::Writer;
+use super::function::{Operand, Writer};
 use super::instructions::wide;
 use super::{Problem, Result};
 use crate::layout::{Leaf, container};
@@ -63,7 +63,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             Type::Float | Type::Double => return self.float_binary(result, how, ty, a, b),
             _ => return Err(Problem::unsupported(format!("an operation on {}", crate::syntax::name_of(ty)))),
         };
-        let (mut x, mut y) = (self.scalar(ty, a)?, self.scalar(ty, b)?);
+        let (mut x, mut y) = (self.merged(how, ty, a)?, self.merged(how, ty, b)?);
         let at = container(bits);
         let promised = flags.unsigned || flags.signed || flags.other;
         if promised || matches!(how, Binary::SDiv | Binary::SRem) {
@@ -75,9 +75,20 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             return Ok(());
         }
         let e = self.keep(at, e);
-        self.keep_promise(how, flags, bits, [x, y, e.clone()])?;
-        self.define(result, if bits == 1 { BOOL } else { at }, e);
+        let broken = self.breaks(how, flags, bits, [x, y, e.clone()])?;
+        self.promised(result, if bits == 1 { BOOL } else { at }, e, broken);
         Ok(())
+    }
+
+    /// Returns an operand. What has no value and is masked or shifted is part of a word in which
+    /// LLVM has put variables together with what is between them.
+    fn merged(&mut self, how: Binary, ty: &Type<'t>, value: &Value<'t>) -> Result<Expr> {
+        let merges = matches!(how, Binary::And | Binary::Or | Binary::Shl);
+        if merges && self.parts(ty, value)?.contains(&Operand::Undefined) {
+            self.lower.assume("bytes without a value that are moved together with others are 0");
+            return Ok(Expr::Const(0));
+        }
+        self.scalar(ty, value)
     }
 
     /// Returns the result of an operator on two numbers of some bits.
@@ -101,7 +112,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             Binary::AShr => without_sign(Expr::bin(BinOp::Shr, with_sign(a, bits), b, LONG), bits),
             Binary::And => plain(BinOp::And),
             Binary::Or => plain(BinOp::Or),
-            Binary::Xor if bits == 1 && b == Expr::Const(1) => Expr::is_zero(a),
+            Binary::Xor if bits == 1 && b == Expr::Const(1) => self.negated(a),
             Binary::Xor => plain(BinOp::Xor),
             _ => return Err(Problem::unsupported("an operation on floating-point numbers as integers")),
         })
@@ -124,8 +135,30 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         self.emit(Instr::Unmodelled(format!("{why}, though the program promises that it does not (poison)")));
     }
 
-    /// Follows a run no further that breaks a promise about an operation.
-    fn keep_promise(&mut self, how: Binary, flags: Flags, bits: u32, [a, b, r]: [Expr; 3]) -> Result<()> {
+    /// Defines the result of an operation that is poison if a promise is broken: then it may be
+    /// anything, and matters only if it is used.
+    fn promised(&mut self, result: Option<&'t str>, at: Int, e: Expr, broken: Vec<Expr>) {
+        let broken: Vec<Expr> = broken.into_iter().filter(|b| *b != Expr::Const(0)).collect();
+        let Some(name) = result.filter(|_| !broken.is_empty()) else {
+            return self.define(result, at, e);
+        };
+        let r = self.named_register(at, name);
+        let (poison, end) = (self.label(), self.label());
+        for b in broken {
+            let next = self.label();
+            self.emit(Instr::Branch(b, poison, next));
+            self.place_label(next);
+        }
+        self.emit(Instr::Let(r, e));
+        self.emit(Instr::Jump(end));
+        self.place_label(poison);
+        self.emit(Instr::Any(r));
+        self.place_label(end);
+        self.set(result, vec![Operand::Is(Expr::Reg(r))]);
+    }
+
+    /// Returns the conditions under which promises about an operation are broken.
+    fn breaks(&mut self, how: Binary, flags: Flags, bits: u32, [a, b, r]: [Expr; 3]) -> Result<Vec<Expr>> {
         let at = container(bits);
         let mut breaks = Vec::new();
         if flags.unsigned || flags.signed {
@@ -155,10 +188,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 _ => return Err(Problem::unsupported("a promise about this operation")),
             });
         }
-        for broken in breaks {
-            self.unless(Expr::is_zero(broken), |w| w.poison("an operation overflows"));
-        }
-        Ok(())
+        Ok(breaks)
     }
 
     /// Returns whether the exact result `r` of an operation on `a` and `b` does not fit.
@@ -329,24 +359,34 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             return Ok(());
         }
         let (narrow, broad) = (bits_of(&from.0)?, bits_of(to)?);
+        let most = self.bound(&e);
+        if how == Cast::Trunc && most.is_some_and(|most| broad >= 63 || most < 1 << broad) {
+            // No bit is lost.
+            let e = if broad == 1 { self.truth(e) } else { Expr::cast(e, leaf.int()) };
+            self.define(result, leaf.int(), e);
+            return Ok(());
+        }
+        let mut broken = Vec::new();
         if flags.unsigned || flags.signed || flags.other {
             e = self.keep(container(narrow), e);
-            self.keep_promise_of_cast(how, flags, narrow, broad, &e);
+            broken = Self::breaks_of_cast(how, flags, narrow, broad, &e);
         }
-        if how == Cast::PtrToInt && !matches!(e, Expr::Const(_)) {
+        let only_tested = result.is_none_or(|name| self.only_tests(name));
+        if how == Cast::PtrToInt && !matches!(e, Expr::Const(_)) && !only_tested {
             self.emit(Instr::Pointer(PointerUse::Number(e.clone())));
         }
         let e = match how {
             Cast::SExt => without_sign(with_sign(e, narrow), broad),
             Cast::Trunc => without_sign(e, broad),
             Cast::PtrToInt | Cast::IntToPtr if broad < narrow => without_sign(e, broad),
+            Cast::PtrToInt | Cast::IntToPtr if broad == narrow => e,
             _ => Expr::cast(e, leaf.int()),
         };
-        self.define(result, leaf.int(), e);
+        self.promised(result, leaf.int(), e, broken);
         Ok(())
     }
 
-    fn keep_promise_of_cast(&mut self, how: Cast, flags: Flags, narrow: u32, broad: u32, e: &Expr) {
+    fn breaks_of_cast(how: Cast, flags: Flags, narrow: u32, broad: u32, e: &Expr) -> Vec<Expr> {
         let at = container(narrow);
         let mut holds = Vec::new();
         match how {
@@ -354,7 +394,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 if flags.unsigned {
                     holds.push(Expr::bin(BinOp::Le, e.clone(), Expr::Const(cut(-1, broad)), at));
                 }
-                if flags.signed {
+                if flags.signed && broad < 64 {
                     let (least, most) = (-(1i64 << (broad - 1)), (1i64 << (broad - 1)) - 1);
                     let v = with_sign(e.clone(), narrow);
                     holds.push(Expr::bin(BinOp::Le, Expr::Const(least), v.clone(), LONG));
@@ -364,8 +404,6 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             // `zext nneg`
             _ => holds.push(Expr::bin(BinOp::Le, Expr::Const(0), with_sign(e.clone(), narrow), LONG)),
         }
-        for e in holds {
-            self.unless(e, |w| w.poison("a conversion loses bits"));
-        }
+        holds.into_iter().map(Expr::is_zero).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Atomic operations that read and write, and fences.
 
 use super::arithmetic::without_sign;
-use super::function::{Operand, Writer};
+use super::function::{Operand, Words, Writer};
 use super::{Problem, Result};
 use crate::layout::Leaf;
 use crate::syntax::tree::{Binary, Order, Type, Typed, Value};
@@ -39,6 +39,12 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let (address, operand) = (self.keep_place(address), self.keep(int, operand));
         self.ordered(Some(order));
         let kind = Access::Update(order.of_memory(), order.of_memory());
+        if self.words == Some(Words::Unlocks) && how == "xchg" {
+            self.unlock(&address);
+            // No thread waits, see the models of locks.
+            self.set(result, vec![Operand::Is(Expr::Const(1))]);
+            return Ok(());
+        }
         self.emit(Instr::AtomicBegin);
         let old = self.load_number(kind, address.clone(), int, result);
         let operate = |w: &mut Self, how| w.operate(how, bits, old.clone(), operand.clone());
@@ -109,6 +115,24 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let (old_value, new_value) = (self.keep(int, old_value), self.keep(int, new_value));
         orders.iter().for_each(|&order| _ = self.ordered(Some(order)));
         let kind = Access::Update(orders[0].of_memory(), orders[1].of_memory());
+        match self.words {
+            Some(Words::Locks) => {
+                self.lock(&address);
+                self.set(result, vec![Operand::Is(old_value), Operand::Is(Expr::Const(1))]);
+                return Ok(());
+            }
+            Some(Words::Waits) => {
+                self.emit(Instr::AtomicBegin);
+                let old = self.load_number(kind, address.clone(), int, None);
+                let equal = Expr::bin(BinOp::Eq, old, old_value.clone(), int);
+                self.emit_as(Access::Internal, Instr::Assume(equal));
+                self.store_number(kind, address, new_value, int);
+                self.emit(Instr::AtomicEnd);
+                self.set(result, vec![Operand::Is(old_value), Operand::Is(Expr::Const(1))]);
+                return Ok(());
+            }
+            _ => {}
+        }
         let done = self.register(BOOL, None);
         let (same, write, other, end) = (self.label(), self.label(), self.label(), self.label());
         let fails = weak.then(|| {
@@ -125,7 +149,10 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             self.emit(Instr::Branch(Expr::Reg(r), other, write));
             self.place_label(write);
         }
-        self.store_number(kind, address, new_value, int);
+        self.store_number(kind, address.clone(), new_value, int);
+        if self.words == Some(Words::TriesToLock) {
+            self.acquired(&address);
+        }
         self.emit(Instr::Let(done, Expr::Const(1)));
         self.emit(Instr::Jump(end));
         self.place_label(other);

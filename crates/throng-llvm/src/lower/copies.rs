@@ -61,7 +61,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     }
 
     /// Copies bytes whose number is known.
-    pub(super) fn copy_known(&mut self, to: &Expr, from: &Expr, size: u64, align: u8) {
+    pub(crate) fn copy_known(&mut self, to: &Expr, from: &Expr, size: u64, align: u8) {
         match parts(size, align, None).filter(|p| p.len() as u64 <= MOST_PARTS) {
             Some(parts) => parts.iter().for_each(|&p| self.copy_part(to, from, p)),
             None => self.copy_loop(to, from, Expr::Const(size as i64), align),

@@ -29,6 +29,19 @@ const LARGEST: usize = 24;
 /// Maximum number of instructions of one function.
 const LONGEST: usize = 1 << 18;
 
+/// What a compare-exchange or an exchange of a word does in a function of a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Words {
+    /// Takes a mutex, once it is free.
+    Locks,
+    /// Takes a mutex, if it is free.
+    TriesToLock,
+    /// Leaves a mutex.
+    Unlocks,
+    /// Goes on once the word is what is expected.
+    Waits,
+}
+
 /// A function being written.
 pub(crate) struct Writer<'l, 'a, 't> {
     pub lower: &'l mut Lower<'a, 't>,
@@ -51,12 +64,18 @@ pub(crate) struct Writer<'l, 'a, 't> {
     span: (usize, usize),
     known: FxHashMap<(Option<u32>, usize), u32>,
     pub access: Access,
+    /// What operations on words do in it.
+    pub words: Option<Words>,
     /// Local variables in memory, by the name of their address.
     pub variables: FxHashMap<&'t str, u32>,
     /// Those whose lifetimes are marked.
     pub marked: Vec<u32>,
     /// Where and as what numbers variables are accessed, by the name of their address.
     pub shapes: FxHashMap<&'t str, Vec<(i64, u8)>>,
+    /// The largest numbers that registers can be.
+    pub bounds: FxHashMap<Reg, i64>,
+    /// The instructions that define values.
+    pub definitions: FxHashMap<&'t str, &'a Instruction<'t>>,
 }
 
 impl<'l, 'a, 't> Writer<'l, 'a, 't> {
@@ -88,9 +107,12 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             span: (function.span.start as usize, function.span.end as usize),
             known: FxHashMap::default(),
             access: Access::Plain,
+            words: crate::models::words(&demangled(function.name)),
             variables: FxHashMap::default(),
             marked: Vec::new(),
             shapes: FxHashMap::default(),
+            bounds: FxHashMap::default(),
+            definitions: FxHashMap::default(),
         }
     }
 
@@ -113,6 +135,11 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                     .into_iter()
                     .map(|(_, leaf)| Operand::Is(Expr::Reg(self.named_register(leaf.int(), name))));
                 let parts: Vec<Operand> = parts.collect();
+                if let (Some(most), [Operand::Is(Expr::Reg(r))]) =
+                    (self.bound_of(&Value::Local(name), 0), &parts[..])
+                {
+                    self.bounds.insert(*r, most);
+                }
                 self.values.insert(name, parts);
             }
         }
@@ -155,6 +182,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
 
     fn count_uses(&mut self, order: &[&'a Block<'t>]) {
         for i in order.iter().flat_map(|b| &b.code) {
+            self.definitions.extend(i.result.map(|name| (name, i)));
             if let Op::Debug { what: (_, Value::Local(name)), variable, whole: true, declares: false } = &i.op
                 && let Some((written, true, _)) = self.debug.variable(*variable)
             {
@@ -253,6 +281,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             true => e,
             false => {
                 let r = self.named_register(at, name);
+                self.bounds.extend(self.bound(&e).map(|most| (r, most)));
                 self.emit(Instr::Let(r, e));
                 Expr::Reg(r)
             }
@@ -282,6 +311,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             return e;
         }
         let r = self.register(at, None);
+        self.bounds.extend(self.bound(&e).map(|most| (r, most)));
         self.emit(Instr::Let(r, e));
         Expr::Reg(r)
     }
@@ -341,7 +371,15 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let end = self.template.code.len();
         let ends = matches!(
             self.template.code.last(),
-            Some(Instr::Jump(_) | Instr::Branch(..) | Instr::Return(_) | Instr::End(_) | Instr::Halt)
+            Some(
+                Instr::Jump(_)
+                    | Instr::Branch(..)
+                    | Instr::Return(_)
+                    | Instr::End(_)
+                    | Instr::Halt
+                    | Instr::Fail(..)
+                    | Instr::Unmodelled(_)
+            )
         );
         if !ends || self.labels.contains(&end) {
             self.emit(Instr::Unmodelled("the end of a function".into()));

@@ -5,7 +5,7 @@ use super::function::{Operand, Writer, reads};
 use super::{Problem, Result, Role};
 use crate::layout::{Leaf, MOST_LEAVES, leaves};
 use crate::syntax::tree::{Block, Instruction, Op, Type, Typed, Value};
-use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, Int, PTR, Reg};
+use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, Int, Reg};
 use throng_goto::step::OPEN;
 
 impl<'l, 'a, 't> Writer<'l, 'a, 't> {
@@ -122,6 +122,15 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let value = self.typed(on)?;
         let value = self.keep(leaf.int(), value);
         let mut ways = Vec::new();
+        // The last case needs no test if there is no other number.
+        let numbers: Vec<i128> =
+            cases.iter().filter_map(|(v, _)| if let Value::Int(n) = v { Some(*n) } else { None }).collect();
+        let is_all = |most: i64| (0..=i128::from(most)).all(|n| numbers.contains(&n));
+        let all = self.bound(&value).is_some_and(|most| most < 256 && is_all(most));
+        let (cases, default) = match cases {
+            [first @ .., (_, last)] if all => (first, *last),
+            cases => (cases, default),
+        };
         for (case, to) in cases {
             let case = self.scalar(&on.0, case)?;
             let (label, written) = self.way(to)?;
@@ -229,11 +238,12 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     /// Writes results that are more than one number to where the caller finds them.
     fn hand_over(&mut self, numbers: &[(Option<Expr>, Leaf)]) {
         let slots = self.slots();
-        for (n, (e, _)) in numbers.iter().enumerate() {
-            let to = Expr::Const(slots + 8 * n as i64);
+        for (n, (e, leaf)) in numbers.iter().enumerate() {
+            let at = leaf.stored();
+            let to = Expr::Const(slots + place(n, at));
             match e {
-                Some(e) => self.emit_as(Access::Internal, Instr::Store(to, Expr::cast(e.clone(), PTR), PTR)),
-                None => self.store_undefined(to, PTR),
+                Some(e) => self.emit_as(Access::Internal, Instr::Store(to, e.clone(), at)),
+                None => self.store_undefined(to, at),
             }
         }
     }
@@ -244,24 +254,22 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         if let Some(a) = self.lower.result_slots {
             return a;
         }
-        let a = self.lower.thread_local("(results)", vec![OPEN; 8 * 64], 8);
+        let a = self.lower.thread_local("(results)", vec![OPEN; 16 * MOST_RESULTS], 8);
         self.lower.result_slots = Some(a);
         a
     }
 
     /// Reads the result of a call that is more than one number.
-    pub(super) fn take_over(&mut self, leaves: &[(u64, Leaf)]) -> Result<Vec<Operand>> {
-        if leaves.len() > 64 {
+    pub(crate) fn take_over(&mut self, leaves: &[(u64, Leaf)]) -> Result<Vec<Operand>> {
+        if leaves.len() > MOST_RESULTS {
             return Err(Problem::unsupported("a function with a result of this many parts"));
         }
         let slots = self.slots();
         let mut parts = Vec::new();
         for (n, (_, leaf)) in leaves.iter().enumerate() {
-            let r = self.register(PTR, None);
-            self.emit_as(Access::Internal, Instr::Load(r, Expr::Const(slots + 8 * n as i64), PTR));
-            let at = leaf.int();
-            let e = if at.size == 8 { Expr::Reg(r) } else { Expr::cast(Expr::Reg(r), at) };
-            parts.push(Operand::Is(self.keep(at, e)));
+            let (at, r) = (leaf.stored(), self.register(leaf.int(), None));
+            self.emit_as(Access::Internal, Instr::Load(r, Expr::Const(slots + place(n, at)), at));
+            parts.push(Operand::Is(Expr::Reg(r)));
         }
         Ok(parts)
     }
@@ -295,9 +303,22 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 return Ok(());
             }
         }
+        if let ([Operand::Is(x)], [Operand::Is(y)], [(_, leaf)]) = (&a[..], &b[..], &leaves[..])
+            && let Some(e) = self.chosen(&test, x, y)
+        {
+            self.define(result, leaf.int(), Expr::cast(e, leaf.int()));
+            return Ok(());
+        }
         let Some(name) = result else { return Ok(()) };
         let (first, second, end) = (self.label(), self.label(), self.label());
         let registers: Vec<Reg> = leaves.iter().map(|(_, l)| self.named_register(l.int(), name)).collect();
+        for ((&r, x), y) in registers.iter().zip(&a).zip(&b) {
+            if let (Operand::Is(x), Operand::Is(y)) = (x, y)
+                && let (Some(x), Some(y)) = (self.bound(x), self.bound(y))
+            {
+                self.bounds.insert(r, x.max(y));
+            }
+        }
         self.emit(Instr::Branch(test, first, second));
         for (label, parts) in [(first, a), (second, b)] {
             self.place_label(label);
@@ -386,6 +407,15 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         self.set(result, parts);
         Ok(())
     }
+}
+
+/// Maximum number of numbers that the result of a call consists of.
+const MOST_RESULTS: usize = 64;
+
+/// Returns where a result goes: numbers of different sizes have different places.
+fn place(n: usize, at: Int) -> i64 {
+    let size = i64::from(at.size);
+    MOST_RESULTS as i64 * size + n as i64 * size
 }
 
 /// The type in which numbers of a type are compared.

@@ -50,7 +50,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     }
 
     /// A new variable in memory of the function: its number.
-    pub(super) fn local(&mut self, name: &str, size: u32, align: u32, addressed: bool) -> u32 {
+    pub(crate) fn local(&mut self, name: &str, size: u32, align: u32, addressed: bool) -> u32 {
         let local = Local { name: name.into(), size, align: align.max(1), addressed, ..Local::default() };
         self.template.locals.push(local);
         self.template.locals.len() as u32 - 1
@@ -261,7 +261,10 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 return Err(Problem::unsupported("an index of this type"));
             };
             let e = self.scalar(ty, v)?;
-            numbers.push(with_sign(e, *bits));
+            numbers.push(match bits {
+                64 => e,
+                bits => with_sign(e, *bits),
+            });
         }
         let known: Vec<Option<i64>> = numbers.iter().map(Expr::constant).collect();
         let (offset, open) = element(&self.resolved(of)?, &known)?;
@@ -269,7 +272,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         for (k, step) in &open {
             let bytes = Expr::bin(BinOp::Mul, numbers[*k].clone(), Expr::Const(*step), PTR);
             let bytes = if *step == 1 { numbers[*k].clone() } else { bytes };
-            e = Expr::bin(BinOp::Add, e, Expr::cast(bytes, PTR), PTR);
+            let bytes = if indices[*k].0 == Type::Int(64) { bytes } else { Expr::cast(bytes, PTR) };
+            e = Expr::bin(BinOp::Add, e, bytes, PTR);
         }
         if !open.is_empty() {
             self.emit(Instr::Pointer(PointerUse::Moved(base, e.clone())));

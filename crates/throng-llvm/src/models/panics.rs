@@ -45,6 +45,8 @@ const PANICS: &[(&str, &str)] = &[
     ("alloc::alloc::handle_alloc_error", "memory allocation failed"),
     ("std::panicking::begin_panic", "a panic"),
     ("std::panicking::rust_panic_with_hook", "a panic"),
+    ("std::panic::resume_unwind", "a panic goes on"),
+    ("std::panicking::catch_unwind::cleanup", "a panic"),
     ("std::process::abort", "the process aborts"),
     ("std::rt::abort", "the process aborts"),
     ("abort", "the process aborts"),

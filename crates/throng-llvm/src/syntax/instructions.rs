@@ -166,6 +166,7 @@ impl<'t> Parser<'t> {
                 self.skip_line()?;
                 // What belongs to it may stand on lines of its own.
                 while matches!(self.peek()?, Token::Word("catch" | "cleanup" | "filter" | "to" | "unwind")) {
+                    self.take()?;
                     self.skip_line()?;
                 }
                 Op::Other(name)
@@ -346,6 +347,9 @@ impl<'t> Parser<'t> {
             result = Type::Void;
         }
         let callee = self.value(&Type::Pointer, 0)?;
+        if let Value::Global(name @ ("llvm.dbg.declare" | "llvm.dbg.value")) = callee {
+            return self.debug_call(name == "llvm.dbg.declare");
+        }
         let arguments = self.arguments()?;
         // Attributes of the function, and bundles of operands.
         loop {
@@ -377,6 +381,30 @@ impl<'t> Parser<'t> {
             self.label()?;
         }
         Ok(Op::Call(Box::new(Call { result, callee, arguments, then })))
+    }
+
+    /// Reads what a call tells debuggers, as records do ([`Parser::record`]).
+    fn debug_call(&mut self, declares: bool) -> Read<Op<'t>> {
+        self.mark('(')?;
+        self.expect_word("metadata")?;
+        let what = match self.peek()? {
+            Token::Meta(_) | Token::Mark('!') => {
+                self.meta(0)?;
+                (Type::Void, Value::Undef)
+            }
+            _ => self.typed(0)?,
+        };
+        self.mark(',')?;
+        self.expect_word("metadata")?;
+        let variable = self.reference()?.unwrap_or(u32::MAX);
+        self.mark(',')?;
+        self.expect_word("metadata")?;
+        let whole = matches!(self.meta(0)?, Meta::Node(node) if node.fields.is_empty());
+        self.mark(')')?;
+        while matches!(self.peek()?, Token::Hash(_)) && !self.lexer.begins_line() {
+            self.take()?;
+        }
+        Ok(Op::Debug { what, variable, whole, declares })
     }
 
     fn arguments(&mut self) -> Read<Vec<Argument<'t>>> {

@@ -157,10 +157,10 @@ impl<'t> Parser<'t> {
                 self.take()?;
                 Ok(Meta::Word(word))
             }
-            _ => {
-                self.typed(depth)?;
-                Ok(Meta::Other)
-            }
+            _ => match self.typed(depth)? {
+                (_, crate::syntax::tree::Value::Int(n)) => Ok(Meta::Int(n)),
+                _ => Ok(Meta::Other),
+            },
         }
     }
 }

@@ -25,8 +25,34 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Reads a type.
+    /// Reads a type. What older compilers write as a pointer to a type is a pointer.
     pub(super) fn ty(&mut self, depth: usize) -> Read<Type<'t>> {
+        let mut ty = self.simple_type(depth)?;
+        loop {
+            match self.peek()? {
+                Token::Mark('*') => self.mark('*')?,
+                Token::Word("addrspace") if ty != Type::Pointer => {
+                    return self.fail("a pointer of another address space is not read");
+                }
+                Token::Mark('(') if self.is_pointer_to_function()? => {
+                    self.balanced()?;
+                    self.mark('*')?;
+                }
+                _ => return Ok(ty),
+            }
+            ty = Type::Pointer;
+        }
+    }
+
+    /// Returns whether parameters of a function and `*` come next.
+    fn is_pointer_to_function(&mut self) -> Read<bool> {
+        let (lexer, last) = (self.lexer, self.last);
+        let found = self.balanced().and_then(|()| self.peek());
+        (self.lexer, self.last) = (lexer, last);
+        Ok(matches!(found, Ok(Token::Mark('*'))))
+    }
+
+    fn simple_type(&mut self, depth: usize) -> Read<Type<'t>> {
         if depth > DEEPEST {
             return self.fail("types are nested too deeply");
         }

@@ -21,6 +21,7 @@ use throng_goto::program::{BinOp, Expr, Instr};
 use throng_goto_check::abstraction::certificate::{self, Document, Stated};
 use throng_goto_check::abstraction::graph::is_proved;
 use throng_goto_check::abstraction::predicate::Predicate;
+use throng_goto_check::abstraction::tallies::MOST_THREADS;
 use throng_goto_check::abstraction::variables::Variables;
 use throng_lang::load::Rejected;
 use throng_model::assumption::Assumption;
@@ -233,7 +234,12 @@ fn where_stuck(round: &Round) -> String {
 /// Returns what a proof takes for granted.
 pub(super) fn assumed(program: &Program, document: Option<&Document>) -> Vec<Assumption> {
     let bounds = document.is_some_and(|d| d.trusts_bounds);
-    let all = [(wraps(program), Assumption::Wraps), (bounds, Assumption::WithinArrays)];
+    let counted = document.is_some_and(|d| !d.tallies.is_empty());
+    let all = [
+        (wraps(program), Assumption::Wraps),
+        (bounds, Assumption::WithinArrays),
+        (counted, Assumption::FewThreads(MOST_THREADS as u64)),
+    ];
     all.into_iter().filter(|a| a.0).map(|a| a.1).collect()
 }
 

@@ -108,7 +108,7 @@ pub(super) fn decide(
     if let Some(compared) = locksets {
         engine = Box::new(locksets::Proved(compared));
     }
-    let analysed = if auto { races::analyse(posed)?.map(Arc::new) } else { None };
+    let analysed = if auto { races::analyse(posed, limits)?.map(Arc::new) } else { None };
     if let Some(analysed) = analysed.clone().filter(|_| locksets.is_none()) {
         engine = match analysed.proof() {
             Some(proof) => Box::new(proof),

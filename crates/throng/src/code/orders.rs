@@ -52,7 +52,7 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
             _ => "runs of sequential consistency are executions of it",
         });
     }
-    let open = |part: &Part| !part.outcome.is_unsafe() && !part.posed.loaded.query.question.deadlock;
+    let open = |part: &Part| !part.outcome.is_unsafe() && !part.posed.loaded.query.question.asks_who_waits();
     if query.memory_model() != MemoryModel::C11 || !parts.iter().any(open) {
         return deny_deadlock_freedom(posed, parts);
     }
@@ -70,14 +70,14 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
     deny_deadlock_freedom(posed, parts)
 }
 
-/// A deadlock is not an event of an execution, and robustness says nothing about it where threads
-/// wait for values.
+/// That a thread waits for ever is not an event of an execution, and robustness says nothing about it
+/// where threads wait for values.
 fn deny_deadlock_freedom(posed: &Posed, parts: &mut [Part]) -> Result<(), Error> {
     let weak = posed.loaded.query.memory_model() == MemoryModel::C11;
-    let asks = |part: &&mut Part| weak && part.posed.loaded.query.question.deadlock;
+    let asks = |part: &&mut Part| weak && part.posed.loaded.query.question.asks_who_waits();
     for part in parts.iter_mut().filter(asks) {
         part.outcome.memory_model = Some(MemoryModel::Sequential);
-        part.outcome.memory_words = Some("of deadlocks, nothing is known beyond it");
+        part.outcome.memory_words = Some("of threads that wait for ever, nothing is known beyond it");
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ pub(super) fn translate(
     asked.entries.clone_from(&code.entries);
     asked.no_spurious = code.no_spurious;
     asked.whole_statements = code.whole_statements;
+    asked.volatile_atomic = code.volatile_atomic;
     asked.memory_model = code.memory_model;
     asked.error_labels.clone_from(&question.error_labels);
     asked.exclusive.clone_from(&question.mutex);
@@ -96,6 +97,7 @@ pub(super) fn limits(
 /// Returns a message for each thing that cannot be asked about a program in a source language.
 fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Vec<SourceDiagnostic> {
     let names = question.vocabulary;
+    let is_c = format == Format::C;
     let Question { initial, prop, targets, invariants, at_most, never, .. } = question;
     let first = |list: &[String]| list.first().cloned();
     let start = format!("`main`, or {}, says where threads start", names.entry);
@@ -117,6 +119,8 @@ fn inapplicable(question: &Question, format: Format, source: &Arc<Source>) -> Ve
         (names.invariant, first(invariants), &asked),
         (names.at_most, first(at_most), &asked),
         (names.never, first(never), &asked),
+        (names.setup, question.code.setup.clone().filter(|_| is_c), &start),
+        (names.one, first(&question.code.one).filter(|_| is_c), &start),
     ]
     .into_iter()
     .filter_map(|(option, value, hint)| {

@@ -34,25 +34,49 @@ pub(super) const NAME: &str = "races";
 /// What the analysis of a program shows, limited to what is asked.
 pub(super) struct Analysed {
     whole: Arc<Program>,
+    /// Whether that is the program with functions in place of their calls.
+    inlined: bool,
     facts: Facts,
     found: checked::Findings,
     /// That the facts behind it were checked.
     checked: Option<Checked>,
 }
 
-/// Analyses a program with its calls, if races are all that is asked.
-pub(super) fn analyse(posed: &Posed) -> Result<Option<Analysed>, Error> {
+/// Analyses a program with its calls, if races are all that is asked and the limits allow it.
+pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Result<Option<Analysed>, Error> {
     let query = &posed.loaded.query;
     let asked = query.program.asked == [Violation::Race] && !query.question.deadlock;
     let Some(whole) = query.whole.clone().filter(|_| asked) else { return Ok(None) };
-    let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
-    let facts = throng_static::analyse(&whole);
-    let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
-    let found = narrowed(&whole, found);
-    Ok(Some(Analysed { whole, facts, found, checked: Some(checked) }))
+    let small = query.program.templates.iter().map(|t| t.code.len()).sum::<usize>() <= MOST_INLINED;
+    let inlines = small && !whole.is_flat() && query.program.is_flat();
+    // The search is left half of the time.
+    let share = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / 2));
+    let analysed = Analysed::of(whole, false, &share)?;
+    if inlines && analysed.as_ref().is_some_and(|analysed| analysed.proof().is_none()) {
+        // What a function does for different callers is told apart then.
+        let inlined = Analysed::of(query.program.clone(), true, &share)?;
+        if inlined.as_ref().is_some_and(|inlined| inlined.proof().is_some()) {
+            return Ok(inlined);
+        }
+    }
+    Ok(analysed)
 }
 
+/// Maximum number of instructions of a program that is analysed with functions in place of their
+/// calls.
+const MOST_INLINED: usize = 30_000;
+
 impl Analysed {
+    /// Analyses a program, unless a limit is hit before that is done.
+    fn of(whole: Arc<Program>, inlined: bool, limits: &Limits) -> Result<Option<Analysed>, Error> {
+        let flawed = |why| Error::Flawed(format!("the facts about races do not stand: {why}"));
+        let stop = || limits.check().is_err();
+        let Some(facts) = throng_static::analyse_until(&whole, &stop) else { return Ok(None) };
+        let (found, checked) = check_facts(&whole, &facts).map_err(flawed)?;
+        let found = narrowed(&whole, found);
+        Ok(Some(Analysed { whole, inlined, facts, found, checked: Some(checked) }))
+    }
+
     /// Returns the engine whose answer is that no race is possible, if that is shown.
     pub(super) fn proof(&self) -> Option<Proved> {
         let checked = self.checked.filter(|_| self.found.open.is_empty() && self.pairs().next().is_none())?;
@@ -235,9 +259,9 @@ fn identity(pair: &Pair) -> String {
 
 /// Returns the facts behind an answer as a certificate.
 pub(super) fn document(posed: &Posed) -> Result<String, String> {
-    match analyse(posed) {
-        Ok(Some(Analysed { facts, .. })) => {
-            documents::write_races(&posed.loaded.query, &facts).map_err(|why| why.to_string())
+    match analyse(posed, &Limits::none()) {
+        Ok(Some(Analysed { facts, inlined, .. })) => {
+            documents::write_races(&posed.loaded.query, &facts, inlined).map_err(|why| why.to_string())
         }
         _ => Err("the program is not analysed any more".into()),
     }
@@ -264,7 +288,8 @@ fn object(program: &Program, shared: &Shared) -> SharedObject {
         Status::Owned(owner) => (ObjectStatus::Owned, vec![owner.clone()], Vec::new()),
         Status::NotWritten => (ObjectStatus::NotWritten, Vec::new(), Vec::new()),
     };
-    let (name, line, accesses) = (shared.name.clone(), shared.line, shared.accesses);
+    let reasons = reasons.iter().map(|reason| short(reason)).collect();
+    let (name, line, accesses) = (short(&shared.name), shared.line, shared.accesses);
     SharedObject { name, line, accesses, status, reasons, races }
 }
 
@@ -291,11 +316,12 @@ fn access(program: &Program, touch: &Touch) -> SharedAccess {
         atomic: touch.atomic,
         thread: short(&touch.thread),
         calls: touch.calls.iter().map(call).collect(),
-        locks: touch.locks.clone(),
+        locks: touch.locks.iter().map(|lock| short(lock)).collect(),
     }
 }
 
-/// Returns a text with the functions of files, `src/q.c:push`, named without the folders.
+/// Returns a text with the functions and variables of files, `src/q.c:push`, named without the
+/// folders.
 fn short(text: &str) -> String {
     let word = |word: &str| match word.split_once(".c:") {
         Some((file, function)) => format!("{}.c:{function}", file.rsplit('/').next().unwrap_or(file)),
@@ -380,7 +406,7 @@ int main(void) {
             status: Status::Possible(pairs.collect()),
         };
         let found = checked::Findings { objects: vec![shared], open: Vec::new() };
-        (posed, Analysed { whole, facts: Facts::default(), found, checked: None })
+        (posed, Analysed { whole, inlined: false, facts: Facts::default(), found, checked: None })
     }
 
     fn search(posed: &Posed, analysed: &Analysed) -> (Option<Trace>, u64) {

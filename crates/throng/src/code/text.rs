@@ -6,7 +6,10 @@ use std::sync::Arc;
 use throng_goto::{Query, Question};
 use throng_lang::load::{Format, Rejected};
 use throng_lang::mutant::Mutant;
+use throng_lang::question::CodeQuestion;
 use throng_lang::source::Source;
+#[cfg(feature = "llvm")]
+use throng_model::assumption::Assumption;
 
 /// A program as its reader keeps it.
 #[derive(Clone)]
@@ -14,9 +17,40 @@ pub(super) enum Text {
     /// In C.
     #[cfg(feature = "c")]
     C(throng_c::Text),
-    /// In LLVM IR.
+    /// In LLVM IR, or in what a compiler makes it of.
     #[cfg(feature = "llvm")]
-    Llvm(throng_llvm::Text),
+    Ir(Ir),
+}
+
+/// A program in LLVM IR.
+#[cfg(feature = "llvm")]
+#[derive(Clone)]
+pub(super) struct Ir {
+    /// The modules.
+    pub(super) text: throng_llvm::Text,
+    /// The language that people wrote it in.
+    pub(super) format: Format,
+    /// The files that were read, if it was compiled.
+    pub(super) files: Vec<std::path::PathBuf>,
+    /// The compiler, if it was compiled.
+    pub(super) compiler: Option<String>,
+}
+
+#[cfg(feature = "llvm")]
+impl Ir {
+    fn asking(&self, question: &Question) -> Result<Query, Rejected> {
+        let mut query = self.text.asking(question)?.query;
+        let by = self.compiler.clone().map(|by| Assumption::Compiled { by });
+        query.notes.extend(by);
+        Ok(query)
+    }
+
+    fn files(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
+        match self.compiler {
+            Some(_) => Box::new(self.files.iter().map(|file| file.as_path())),
+            None => Box::new(self.text.files()),
+        }
+    }
 }
 
 impl Text {
@@ -26,7 +60,7 @@ impl Text {
             #[cfg(feature = "c")]
             Text::C(_) => Format::C,
             #[cfg(feature = "llvm")]
-            Text::Llvm(_) => Format::Llvm,
+            Text::Ir(ir) => ir.format,
         }
     }
 
@@ -36,7 +70,7 @@ impl Text {
             #[cfg(feature = "c")]
             Text::C(text) => &text.source,
             #[cfg(feature = "llvm")]
-            Text::Llvm(text) => &text.source,
+            Text::Ir(ir) => &ir.text.source,
         }
     }
 
@@ -46,7 +80,7 @@ impl Text {
             #[cfg(feature = "c")]
             Text::C(text) => Box::new(text.files().chain(text.beside())),
             #[cfg(feature = "llvm")]
-            Text::Llvm(text) => Box::new(text.files()),
+            Text::Ir(ir) => ir.files(),
         }
     }
 
@@ -59,15 +93,12 @@ impl Text {
                 Ok(Loaded { query: loaded.query.clone(), text: self.clone(), c: Some(loaded) })
             }
             #[cfg(feature = "llvm")]
-            Text::Llvm(text) => {
-                let query = text.asking(question)?.query;
-                Ok(Loaded {
-                    query,
-                    text: self.clone(),
-                    #[cfg(feature = "c")]
-                    c: None,
-                })
-            }
+            Text::Ir(ir) => Ok(Loaded {
+                query: ir.asking(question)?,
+                text: self.clone(),
+                #[cfg(feature = "c")]
+                c: None,
+            }),
         }
     }
 
@@ -76,9 +107,21 @@ impl Text {
         match self {
             #[cfg(feature = "c")]
             Text::C(text) => Text::C(text.mutated(mutant)),
-            // Nothing is offered that could be changed.
             #[cfg(feature = "llvm")]
-            Text::Llvm(_) => self.clone(),
+            Text::Ir(_) => self.clone(),
+        }
+    }
+
+    /// Returns the program whose threads begin also in other roles than a question names.
+    pub(super) fn with_roles(&self, question: &CodeQuestion) -> Text {
+        match self {
+            #[cfg(feature = "llvm")]
+            Text::Ir(ir) => {
+                let roles = throng_llvm::Roles::new(question.setup.clone(), question.one.clone());
+                Text::Ir(Ir { text: ir.text.clone().with(roles), ..ir.clone() })
+            }
+            #[cfg(feature = "c")]
+            Text::C(_) => self.clone(),
         }
     }
 }

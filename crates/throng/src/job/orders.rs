@@ -28,6 +28,10 @@ const MOST_THREADS: usize = 3;
 const MOST_EVENTS: usize = 24;
 const MOST_GRAPHS: usize = 20_000;
 
+/// Why a proof holds.
+const ROBUST: &str =
+    "the program is robust and has no data race, so that all its executions are of sequential consistency";
+
 /// What came of the search for an execution that fails.
 enum Hunted {
     Failing(Box<Outcome>),
@@ -70,6 +74,7 @@ impl Job<'_> {
             match self.hunt(&outcome, jit, &orders, limits)? {
                 Hunted::Failing(mut failing) => {
                     failing.memory_model = outcome.memory_model;
+                    failing.memory_words = Some("the execution is consistent by the axioms of RC11");
                     failing.subject = outcome.subject;
                     failing.warnings = outcome.warnings;
                     failing.time += outcome.time;
@@ -86,8 +91,7 @@ impl Job<'_> {
 
     /// Says of a certificate about a program with weak memory orders what it is about.
     pub(super) fn as_proved(&self, mut certified: Certified) -> Certified {
-        let orders = self.prepare().ok().and_then(program).map(|(_, orders)| orders);
-        if orders.is_some_and(|orders| !orders.is_sequential() || orders.has_plain()) {
+        if self.prepare().is_ok_and(is_weak) {
             certified.assumptions.push(Assumption::SequentialConsistency { guaranteed: false });
         }
         certified
@@ -106,7 +110,7 @@ impl Job<'_> {
         for threads in fixed.map_or(1..=most, |n| n..=n) {
             let Some(executed) = Executed::new(jit, orders, &source, threads) else {
                 return Ok(Hunted::Nothing(
-                    "executions of programs with atomic sections are not searched".into(),
+                    "executions of programs with atomic sections, or many locations, are not searched".into(),
                 ));
             };
             let search = Search {
@@ -120,7 +124,9 @@ impl Job<'_> {
                 let run = Run::new(&executed, &found, &failure);
                 let (problem, known) = run.problem(&failure, &outcome.problem);
                 let job = Job::of(problem).read_from(source.clone());
-                return Ok(Hunted::Failing(Box::new(job.search(&known, limits)?)));
+                let mut failing = Box::new(job.search(&known, limits)?);
+                failing.litmus = executed.litmus(&found.graph);
+                return Ok(Hunted::Failing(failing));
             }
         }
         let threads = fixed.unwrap_or(most);
@@ -162,6 +168,7 @@ impl Job<'_> {
             plural(slices.len() as u64, "slice")
         );
         outcome.remarks.push(Remark::Abstraction(what));
+        outcome.memory_words = Some(ROBUST);
         Ok(None)
     }
 
@@ -221,6 +228,11 @@ impl Job<'_> {
         let problem = Problem { targets, initial: initial.collect(), model: model.clone(), ..asked.clone() };
         Ok(Some((model, problem)))
     }
+}
+
+/// Returns whether the input is a Boolean program with orders weaker than sequential consistency.
+pub(super) fn is_weak(prepared: &Prepared) -> bool {
+    program(prepared).is_some_and(|(_, orders)| !orders.is_sequential() || orders.has_plain())
 }
 
 fn program(prepared: &Prepared) -> Option<(&Jit, Orders)> {

@@ -4,6 +4,7 @@
 use serde::{Serialize, Serializer};
 
 use throng_model::problem::{Problem, Target};
+use throng_model::starvation::around;
 use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames, assign};
 use throng_model::verdict::{Taken, Trace};
 use throng_model::{Accessed, Config, Edge, Local, Model, Place, Shared, Step};
@@ -39,6 +40,9 @@ pub struct Story {
     /// The number of steps in the middle that are left out, if the run is too long to be read.
     #[serde(skip_serializing_if = "is_none")]
     pub omitted: usize,
+    /// The first of the steps that are repeated for ever, if the run goes around.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats_from: Option<usize>,
     /// The violation at the end.
     pub violation: Violation,
 }
@@ -244,7 +248,15 @@ pub fn describe_run(problem: &Problem, target: &Target, trace: &Trace) -> Story 
     let start = situation(model, &trace.start, names.as_ref());
     let mut shared = trace.start.shared;
     let mut steps = Vec::new();
+    let around = target.is_starvation().then(|| around(model, target, trace)).flatten();
+    let mut staying = None;
     for (i, taken) in trace.steps.iter().enumerate() {
+        if let (Some(around), Some(names)) = (&around, &mut names)
+            && let Some(&moves) = i.checked_sub(around.from).and_then(|k| around.moves.get(k))
+        {
+            let stays = *staying.get_or_insert_with(|| names.at(around.stays).last());
+            stays.into_iter().for_each(|thread| names.says(thread, moves));
+        }
         let changes =
             names.as_mut().and_then(|c| c.step(model, &taken.step, &taken.after, problem.bound.threads()));
         if changes.is_none() {
@@ -254,11 +266,16 @@ pub fn describe_run(problem: &Problem, target: &Target, trace: &Trace) -> Story 
         shared = taken.after.shared;
     }
     let mut violation = violation(model, target, trace.end(), names.as_ref());
+    if let (Some(around), Some(Some(thread))) = (&around, staying) {
+        violation.threads = vec![Culprit { thread, does: None, state: state(model, around.stays) }];
+    }
+    let repeats_from = around.map(|around| around.from + 1);
     if violation.threads.is_empty() {
         let actor = |i: usize| steps[i].thread;
         violation.threads = culprits(model, trace, actor);
     }
-    Story { threads: trace.threads(), length: steps.len(), start, steps, omitted: 0, violation }
+    let (threads, length) = (trace.threads(), steps.len());
+    Story { threads, length, start, steps, omitted: 0, repeats_from, violation }
 }
 
 /// Describes a trace that is too long to be read.
@@ -281,7 +298,8 @@ fn describe_abbreviated(model: &dyn Model, target: &Target, trace: &Trace) -> St
     }
     let start = situation(model, &trace.start, None);
     let violation = violation(model, target, trace.end(), None);
-    Story { threads: trace.threads(), length: trace.steps.len(), start, steps, omitted, violation }
+    let (threads, length) = (trace.threads(), trace.steps.len());
+    Story { threads, length, start, steps, omitted, repeats_from: None, violation }
 }
 
 /// Describes one step.

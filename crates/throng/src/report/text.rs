@@ -411,6 +411,16 @@ fn violation(story: &Story, file: &str, options: Options) -> String {
     if !culprits.is_empty() {
         text.push_str(&format!(": {}", culprits.join("; ")));
     }
+    match story.repeats_from {
+        Some(first) if first == story.length => {
+            text.push_str(&format!("; stays there while step {first} is repeated for ever"));
+        }
+        Some(first) => {
+            let last = story.length;
+            text.push_str(&format!("; stays there while steps {first} to {last} are repeated for ever"));
+        }
+        None => {}
+    }
     if !violation.shared.0.is_empty() {
         text.push_str(&format!("; {}", values_text(&violation.shared)));
     }

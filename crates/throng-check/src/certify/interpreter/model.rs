@@ -7,6 +7,7 @@ use super::{Interpreter, Plan, Values};
 use throng_lang::bp::function::Kind;
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, FREE, ONE, ZERO};
+use throng_lang::bp::program::waiting::loop_of;
 use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates, Shared, Step,
@@ -303,9 +304,9 @@ impl Model for Interpreter {
 }
 
 impl Waits for Interpreter {
-    fn is_in_loop(&self, l: Local) -> bool {
-        let spot = self.spot(self.local_cube(l).0);
-        spot.is_some_and(|spot| self.waiting.binary_search(&spot.top()).is_ok())
+    fn loop_of(&self, l: Local) -> Option<u32> {
+        let spot = self.spot(self.local_cube(l).0)?;
+        loop_of(&self.waiting, spot.top())
     }
 
     fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {

@@ -12,6 +12,7 @@ use crate::bp::relation::solve_guard;
 use crate::source::{LineIndex, Source};
 use std::collections::BTreeMap;
 use throng_memory::Order;
+use throng_memory::graph::Graph;
 use throng_memory::program::{Offer, Program, Reading, Value};
 use throng_memory::rules::{Kind, Location};
 use throng_memory::slices::Instruction;
@@ -19,6 +20,9 @@ use throng_model::{Local, Model, Shared, Step};
 
 /// The most outcomes of a statement for one value that are looked at.
 const MOST_OUTCOMES: usize = 4;
+
+/// The most locations, so that their initial writes leave room for events.
+const MOST_LOCATIONS: usize = 64;
 
 /// The most bits of a location.
 const MOST_BITS: usize = 62;
@@ -47,7 +51,8 @@ pub enum At {
 
 impl<'j> Executed<'j> {
     /// The program with this many threads at the entry of `main`; `None` if its executions cannot be
-    /// looked at: it has atomic sections, or locations with many bits.
+    /// looked at: it has atomic sections, or many locations,
+    /// or locations with many bits.
     pub fn new(jit: &'j Jit, orders: &Orders, source: &Source, threads: usize) -> Option<Executed<'j>> {
         let program = jit.program();
         let lines = LineIndex::new(&source.text);
@@ -60,7 +65,7 @@ impl<'j> Executed<'j> {
         }
         let auxiliary = (0..program.shared.len() as u32).filter(|i| !bits.iter().any(|b| b.contains(i)));
         bits.push(auxiliary.collect());
-        let narrow = bits.iter().all(|b| b.len() <= MOST_BITS);
+        let narrow = bits.iter().all(|b| b.len() <= MOST_BITS) && bits.len() <= MOST_LOCATIONS;
         let names = orders.locations.iter().cloned().chain([format!("{PREFIX}auxiliary")]).collect();
         let whole = narrow && !program.points.iter().any(|point| point.inside);
         let instructions = orders.instructions.iter().map(at).collect();
@@ -76,6 +81,15 @@ impl<'j> Executed<'j> {
     /// What there is to know about a statement, by the number that events call their place.
     pub fn info(&self, site: u32) -> &NodeInfo {
         self.jit.program().info(site)
+    }
+
+    /// An execution as a litmus test; `None` if it starts threads. Values are patterns of bits.
+    pub fn litmus(&self, graph: &Graph) -> Option<String> {
+        let word = |location: Location| {
+            let name = self.name(location).unwrap_or("auxiliary");
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+        };
+        throng_memory::herd::litmus("execution", graph, &word)
     }
 
     /// The value of a location as the program shows it.

@@ -78,20 +78,35 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
     found
 }
 
-/// Returns the statements of waiting loops that read shared variables or sleep, as function and
-/// node, sorted: a loop that looks at nothing waits for nothing.
-pub fn nodes(program: &Program) -> Vec<(usize, usize)> {
+/// The statements of waiting loops: function, node, and a number of the loop; sorted.
+pub type Nodes = Vec<(usize, usize, u32)>;
+
+/// Returns the statements of waiting loops that read shared variables or sleep: a loop that looks at
+/// nothing waits for nothing.
+pub fn nodes(program: &Program) -> Nodes {
+    let place = |point: u32| {
+        let point = &program.points[point as usize];
+        (point.function, point.node)
+    };
     let waits = |l: &WaitingLoop| !(l.reads.is_empty() && l.waits.is_empty());
-    let all = waiting_loops(program).into_iter().filter(waits).flat_map(|l| l.points);
-    let mut found: Vec<(usize, usize)> = all
-        .map(|point| {
-            let point = &program.points[point as usize];
-            (point.function, point.node)
-        })
-        .collect();
+    let loops: Vec<WaitingLoop> = waiting_loops(program).into_iter().filter(waits).collect();
+    // The loop of a function is the same one wherever the function is called.
+    let mut heads: Vec<(usize, usize)> = loops.iter().map(|l| place(l.head)).collect();
+    heads.sort_unstable();
+    heads.dedup();
+    let mut found = Nodes::new();
+    for l in &loops {
+        let number = heads.binary_search(&place(l.head)).unwrap_or(0) as u32;
+        found.extend(l.points.iter().map(|&p| (place(p).0, place(p).1, number)));
+    }
     found.sort_unstable();
-    found.dedup();
+    found.dedup_by_key(|n| (n.0, n.1));
     found
+}
+
+/// Returns the number of the loop that a statement belongs to.
+pub fn loop_of(nodes: &Nodes, place: (usize, usize)) -> Option<u32> {
+    nodes.binary_search_by_key(&place, |n| (n.0, n.1)).ok().map(|n| nodes[n].2)
 }
 
 /// Adds the outermost waiting loops among the points `within`.

@@ -17,7 +17,7 @@ use throng_model::{Config, Local, Step, semantics};
 use super::distance::{Distances, FAR, Graph};
 
 /// Cost of a step that interrupts a thread which could go on, in instructions.
-const SWITCH: u32 = 6;
+const SWITCH: u32 = 100;
 
 /// Cost of a thread more, in instructions: a violation needs few.
 const THREAD: u32 = 3;

@@ -1,0 +1,34 @@
+// throng check examples/c/release-broken.c --stuck any : UNSAFE
+// A spin lock that one path does not give back: who comes next spins for ever.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { LIMIT = 1 };
+
+atomic_int lock;
+int used;
+
+void acquire(void) {
+  while (atomic_exchange(&lock, 1))
+    sched_yield();
+}
+
+void *worker(void *unused) {
+  acquire();
+  if (used == LIMIT)
+    return NULL;
+  used++;
+  atomic_store(&lock, 0);
+  return NULL;
+}
+
+int main(void) {
+  pthread_t one, two;
+  pthread_create(&one, NULL, worker, NULL);
+  pthread_create(&two, NULL, worker, NULL);
+  worker(NULL);
+  pthread_join(one, NULL);
+  pthread_join(two, NULL);
+  return 0;
+}
