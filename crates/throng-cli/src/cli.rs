@@ -516,7 +516,7 @@ struct ExplainArgs {
 /// Options of `throng init`.
 #[derive(Debug, Args)]
 struct InitArgs {
-    /// The file to write, which must not exist: C (.c) or a Boolean program (.bp)
+    /// The file to write, which must not exist: C (.c), Rust (.rs) or a Boolean program (.bp)
     #[arg(default_value = "lock.c")]
     file: PathBuf,
 }

@@ -11,7 +11,11 @@ use super::console::{Console, Failure};
 use super::{Cli, CompletionsArgs, InitArgs, ManArgs, files};
 
 /// The first programs, by the extension of their files.
-const FIRST: &[(&str, &str)] = &[("c", include_str!("init/lock.c")), ("bp", include_str!("init/lock.bp"))];
+const FIRST: &[(&str, &str)] = &[
+    ("c", include_str!("init/lock.c")),
+    ("rs", include_str!("init/lock.rs")),
+    ("bp", include_str!("init/lock.bp")),
+];
 
 /// `throng init`: never writes over a file.
 pub(super) fn init(args: &InitArgs, console: &Console) -> Result<u8, Failure> {
@@ -19,7 +23,7 @@ pub(super) fn init(args: &InitArgs, console: &Console) -> Result<u8, Failure> {
     let extension = args.file.extension().unwrap_or_default();
     let Some((_, first)) = FIRST.iter().find(|(of, _)| extension == *of) else {
         let known: Vec<String> = FIRST.iter().map(|(of, _)| format!(".{of}")).collect();
-        let known = known.join(" and ");
+        let known = known.join(", ");
         return Err(Failure::Other(format!("`throng init` writes files that end in {known}, not {path}")));
     };
     let written = File::create_new(&args.file).and_then(|mut file| {

@@ -73,11 +73,19 @@ fn the_first_program_in_c_has_a_bug_that_its_comment_mends() {
 }
 
 #[test]
+fn the_first_program_in_rust_has_a_bug_that_its_comment_mends() {
+    let by = "    while LOCK.swap(true, SeqCst) {}\n";
+    let (first, last) = ("    while LOCK.load(SeqCst) {}", "// takes\n");
+    let safe = mended("first.rs", first, last, by, &["--entry", "worker"]);
+    assert_eq!(safe.status.code(), Some(0), "{}", out(&safe));
+}
+
+#[test]
 fn a_first_program_is_written_in_what_its_name_says() {
     let scratch = Scratch::new("setup-init-kinds");
     let refused = within(&scratch.0, &["init", "lock.txt"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("files that end in .c and .bp"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("files that end in .c, .rs, .bp"));
     assert!(!scratch.0.join("lock.txt").exists());
 }
 
