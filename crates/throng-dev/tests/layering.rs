@@ -289,6 +289,7 @@ const CHECKS_SOURCES: &[&str] = &[
     "throng-goto-check/src/abstraction/certificate.rs",
     "throng-goto-check/src/lock_order.rs",
     "throng-goto-check/src/locksets.rs",
+    "throng-goto-check/src/races.rs",
 ];
 
 #[test]

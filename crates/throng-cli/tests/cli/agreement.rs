@@ -27,7 +27,7 @@ fn examples() -> Vec<Example> {
         for path in fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|e| e != "prop") {
+            } else if path.extension().is_some_and(|e| e != "prop") && !is_part(&path) {
                 let name = path.strip_prefix(&root).expect("inside").to_str().expect("UTF-8").to_string();
                 let text = fs::read_to_string(&path).expect("text");
                 let options = options(&name, &text);
@@ -37,6 +37,13 @@ fn examples() -> Vec<Example> {
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
+}
+
+/// Returns whether a file is one of several of a program, or Rust, which editors and the page do not
+/// take.
+fn is_part(path: &std::path::Path) -> bool {
+    path.extension().is_some_and(|e| e == "h" || e == "rs")
+        || path.components().any(|c| c.as_os_str() == "crawler")
 }
 
 /// The options in the first line of an example in C; others ask in their text.

@@ -121,7 +121,6 @@ fn c_is_asked_as_on_the_command_line() {
         (json!({ "initial": "2" }), "initial"),
         (json!({ "atMost": ["worker=2"] }), "atMost"),
         (json!({ "never": ["worker, worker"] }), "never"),
-        (json!({ "stuck": ["worker"] }), "stuck"),
         (json!({ "targets": ["lock=1"] }), "targets"),
     ] {
         let refused = check(&correct, question);

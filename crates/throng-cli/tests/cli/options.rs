@@ -46,7 +46,7 @@ const REFUSED: &[(&[&str], &[&str])] = &[
     (&["--mutex", "L"], &[SYSTEM]),
     (&["--at-most", "L=2"], &[SYSTEM, C]),
     (&["--never", "L, M"], &[SYSTEM, C]),
-    (&["--stuck", "L"], &[SYSTEM, C]),
+    (&["--stuck", "L"], &[SYSTEM]),
     (&["--invariant", "1"], &[SYSTEM, C]),
     (&["--checkpoint", "no-such-folder/x"], &[C]),
     (&["--reuse", "no-such-file.cert"], &[C]),
