@@ -39,11 +39,12 @@ fn examples() -> Vec<Example> {
     found
 }
 
-/// Returns whether a file is one of several of a program, or Rust, which editors and the page do not
+/// Returns whether a file is one of several of a program, or has tests of its own that say what is
+/// asked about it (memory orders), or is in Rust, which editors and the page do not
 /// take.
 fn is_part(path: &std::path::Path) -> bool {
     path.extension().is_some_and(|e| e == "h" || e == "rs")
-        || path.components().any(|c| c.as_os_str() == "crawler")
+        || path.components().any(|c| c.as_os_str() == "crawler" || c.as_os_str() == "orders")
 }
 
 /// The options in the first line of an example in C; others ask in their text.
