@@ -148,6 +148,7 @@ impl Findings {
     }
 
     /// Makes possible races those that another proof has ruled out.
+    #[cfg(feature = "code")]
     pub(crate) fn rule_out(&mut self) {
         for object in self.objects.iter_mut().filter(|o| !o.races.is_empty()) {
             object.races.clear();

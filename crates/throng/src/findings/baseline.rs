@@ -59,12 +59,14 @@ impl Baseline {
     }
 
     /// Returns whether it accepts a race at all.
+    #[cfg(feature = "code")]
     pub(crate) fn knows(&self, identity: &str) -> bool {
         self.races.contains_key(identity)
     }
 
     /// Marks the races that it accepts, and returns what is left of `open`. One that is known as
     /// often as it is found is not new.
+    #[cfg(feature = "code")]
     pub(crate) fn accept(&self, findings: &mut Findings) {
         let mut left = self.races.clone();
         for race in findings.objects.iter_mut().flat_map(|o| &mut o.races) {
@@ -76,6 +78,7 @@ impl Baseline {
 }
 
 /// Takes one of what is left.
+#[cfg(feature = "code")]
 fn take(left: &mut BTreeMap<String, usize>, what: &str) -> bool {
     let there = left.get_mut(what).filter(|n| **n > 0);
     there.map(|n| *n -= 1).is_some()
