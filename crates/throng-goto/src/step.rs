@@ -259,7 +259,7 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// The accesses to shared memory, if races are asked for.
     pub touches: Vec<Touch>,
-    /// What a memory model has to know. Only [`step_with_effects`] says so.
+    /// What a memory model has to know. Only `step_with_effects` says so.
     pub effects: Vec<Effect>,
 }
 

@@ -13,8 +13,8 @@
 //! So a thread in a pass that does not leave the loop has done nothing, and any number of passes
 //! are as good as none. A compare-and-swap that fails is a read; one that succeeds writes, and the
 //! loop is a waiting loop only if the thread leaves it then. Passes are executed with symbols for
-//! values ([`pass`]), so that what the success is stored in decides the branch behind it. Counters
-//! that only decide how long a thread idles between its reads do not matter ([`relevant`]); that
+//! values (`pass`), so that what the success is stored in decides the branch behind it. Counters
+//! that only decide how long a thread idles between its reads do not matter (`relevant`); that
 //! idling comes to an end is taken for granted.
 //!
 //! Where something is not understood, the loop is not a waiting loop.

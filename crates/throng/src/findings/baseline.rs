@@ -46,7 +46,7 @@ impl Baseline {
         all
     }
 
-    /// Reads a file that [`write`] has written. `Err`: what is wrong with it.
+    /// Reads a file that [`write()`] has written. `Err`: what is wrong with it.
     pub fn read(bytes: &[u8]) -> Result<Baseline, String> {
         let document: Document = serde_json::from_slice(bytes).map_err(|why| why.to_string())?;
         if document.tool != env!("CARGO_PKG_NAME") || document.schema != SCHEMA {
