@@ -85,6 +85,31 @@ fn threads_are_started_and_joined_as_they_are_in_rust() {
     }
 }
 
+/// What a thread is called with is not known, but it is one value: two copies of it are equal.
+const PAIR: &str = r#"
+use std::sync::Mutex;
+
+static PAIR: Mutex<(u32, u32)> = Mutex::new((0, 0));
+
+pub fn worker(n: u32) {
+    let mut pair = PAIR.lock().unwrap();
+    assert!(pair.0 == pair.1);
+    pair.0 = n;
+    pair.1 = n EXTRA;
+}
+"#;
+
+#[test]
+fn an_argument_of_a_thread_has_one_value() {
+    let scratch = Scratch::new("rust-argument");
+    let options = ["--entry", "worker", "--memory-model", "sc", "--engine", "explicit", "--threads", "2"];
+    for (extra, is_unsafe) in [("", false), ("^ 1", true)] {
+        let path = scratch.file("pair.rs", PAIR.replace("EXTRA", extra));
+        let (text, _) = check(&[&[path.to_str().unwrap()], &options[..]].concat());
+        assert_eq!(text.starts_with("UNSAFE"), is_unsafe, "{text}");
+    }
+}
+
 #[test]
 fn what_is_not_modelled_is_refused_by_name_and_line() {
     let scratch = Scratch::new("rust-refused");
