@@ -33,6 +33,11 @@ pub(crate) static PYTHON: Vocabulary = Vocabulary {
     property: "property",
     library: "library",
     entry: "entries",
+    // These are for the command line and the library.
+    setup: "`throng check --setup`",
+    one: "`throng check --one`",
+    volatile_atomic: "`throng check --volatile-atomic`",
+    baseline: "`throng check --baseline`",
     no_spurious: "no_spurious",
     whole_statements: "whole_statements",
     memory_model: "memory_model",
@@ -209,6 +214,7 @@ impl Question {
             no_spurious: self.no_spurious,
             whole_statements: self.whole_statements,
             memory_model,
+            ..CodeQuestion::default()
         };
         Ok(throng::Question {
             initial: self.initial,

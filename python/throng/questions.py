@@ -291,6 +291,7 @@ _NOTHING: dict[str, Any] = {
     "race": (),
     "deadlock": False,
     "stuck": (),
+    "starvation": (),
     "invariant": (),
     "data_race": False,
     "overflow": False,

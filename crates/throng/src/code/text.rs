@@ -114,6 +114,8 @@ impl Text {
 
     /// Returns the program whose threads begin also in other roles than a question names.
     pub(super) fn with_roles(&self, question: &CodeQuestion) -> Text {
+        #[cfg(not(feature = "llvm"))]
+        let _ = question;
         match self {
             #[cfg(feature = "llvm")]
             Text::Ir(ir) => {
