@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "c"
-FLAGS = {"--race": "data_race", "--assertions": "assertions", "--deadlock": "deadlock"}
+FLAGS = {"--race": "data_race", "--assertions": "assertions", "--deadlock": "deadlock", "--memory-safety": "memory_safety"}
 VALUES = {"--entry": "entries", "--mutex": "mutex"}
 BUG = """#include <assert.h>
 int main(void) { assert(LIMIT == 1); return 0; }
@@ -34,7 +34,7 @@ def asked(file):
     return question, verdict
 
 
-@pytest.mark.parametrize("name", sorted(file.name for file in FOLDER.glob("*.c")))
+@pytest.mark.parametrize("name", sorted(file.name for file in FOLDER.glob("*.c") if not re.search("--(stuck|starvation)", file.read_text().splitlines()[0])))
 def test_examples(name):
     question, verdict = asked(FOLDER / name)
     result = throng.check(FOLDER / name, **question)
@@ -151,10 +151,10 @@ def test_what_does_not_apply_is_refused_by_name(examples):
         return str(raised.value)
 
     broken = FOLDER / "spinlock-broken.c"
-    for name, value in {"invariant": "lock", "race": "lock", "initial": 2, "target": "1|"}.items():
+    for name, value in {"invariant": "lock", "initial": 2, "target": "1|"}.items():
         assert f"`{name}` does not apply" in refusal(throng.check, broken, **{name: value})
     flags = ["data_race", "overflow", "locks", "memory_safety", "assertions", "no_spurious", "whole_statements"]
-    values = {**dict.fromkeys(flags, True), "entries": "main", "property": "p.prp", "memory_model": "sc"}
+    values = {**dict.fromkeys(flags, True), "entries": "main", "property": "p.prp"}
     for name, value in values.items():
         assert f"`{name}` is for C" in refusal(throng.check, examples / "spinlock.bp", **{name: value})
     for name, value in {"defines": "A", "includes": ".", "flags": "-DA", "more": "b.c", "ilp32": True, "init_free": True}.items():
