@@ -1,4 +1,4 @@
-//! A spin lock with a guard: whoever changes the flag from false to true is inside.
+//! A spin lock with a guard: the thread that changes the flag from false to true is inside.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};

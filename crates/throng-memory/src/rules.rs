@@ -334,7 +334,7 @@ impl Monitor {
         Monitor { target, class, sources, features, auxiliary: None }
     }
 
-    /// The same beside auxiliary variables, which this location stands for: whoever uses them is
+    /// The same beside auxiliary variables, which this location stands for: a thread that uses them is
     /// aware of what happened before, and knows no more ([`Monitor::auxiliary`]).
     #[must_use]
     pub fn beside(self, auxiliary: Location) -> Monitor {

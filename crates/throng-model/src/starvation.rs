@@ -3,7 +3,7 @@
 //!
 //! A scheduler is *fair* if every thread that can move again and again moves again and again
 //! (strong fairness). Choices of a thread itself need not be fair. A thread also stays for ever
-//! where nobody can move any more.
+//! where no thread can move any more.
 //!
 //! One thread is followed; of the others only the numbers in each local state are kept. For these,
 //! fairness is a condition on local states: if again and again some other thread at `l` can move,
@@ -366,7 +366,7 @@ fn fair_component(
     all: Vec<usize>,
     ticker: &mut Ticker,
 ) -> Result<Option<Vec<usize>>, Unknown> {
-    // Where nobody can move, the end is as good as a cycle.
+    // Where no thread can move, the end is as good as a cycle.
     if let Some(&end) = all.iter().find(|&&n| graph.enabled[n].is_empty()) {
         return Ok(Some(vec![end]));
     }

@@ -44,7 +44,7 @@ impl Emission {
 /// Returns what a run of a compiler says that failed.
 pub(crate) fn refused(program: &str, done: &Done) -> Diagnostic {
     let said = done.stderr.trim_end();
-    // As it is: an error of the compiler that is cut short helps nobody.
+    // As it is: a shortened compiler error is of no use.
     Diagnostic { message: format!("`{program}` failed:\n{said}"), ..Diagnostic::whole("E842", "") }
 }
 
