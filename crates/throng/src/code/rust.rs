@@ -20,12 +20,32 @@ const HOW: &str = "nothing optimised, arithmetic checked, debug assertions off";
 /// Reads a file, which is compiled as a crate of its own.
 pub(crate) fn open(path: &Path, options: &Options, limits: &Limits) -> Result<Code, Error> {
     let written = read_source(path)?;
-    let timeout = limits.time_left().map_or(options.timeout, |left| options.timeout.min(left));
-    let options = Options { timeout, ..options.clone() };
-    match file::emit(path, &options, &throng_llvm::models::is_modelled) {
+    if path == Path::new("-") {
+        return text(Path::new("stdin.rs"), written, &within(options, limits));
+    }
+    match file::emit(path, &within(options, limits), &throng_llvm::models::is_modelled) {
         Ok(emission) => Ok(code(emission, written)),
         Err(why) => Err(refused(written, why)),
     }
+}
+
+/// Reads a text that stands for a file, which is compiled as a crate of its own.
+pub(crate) fn edited(path: &Path, source: Source, limits: &Limits) -> Result<Code, Error> {
+    text(path, source, &within(&Options::default(), limits))
+}
+
+fn text(path: &Path, source: Source, options: &Options) -> Result<Code, Error> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    match file::emit_text(&path, &source.text, options, &throng_llvm::models::is_modelled) {
+        // The compiler calls the file by its whole path.
+        Ok(emission) => Ok(code(emission, Source::new(path.display().to_string(), source.text))),
+        Err(why) => Err(refused(source, why)),
+    }
+}
+
+fn within(options: &Options, limits: &Limits) -> Options {
+    let timeout = limits.time_left().map_or(options.timeout, |left| options.timeout.min(left));
+    Options { timeout, ..options.clone() }
 }
 
 /// A program as it was compiled, before anything is asked about it.
