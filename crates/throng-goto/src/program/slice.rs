@@ -6,7 +6,8 @@
 //! with the same threads that can take it. Where one way of a branch is a failed assertion, or the
 //! end of the process, it is not taken: a process that has ended leaves nobody waiting. So every
 //! run of the program that does not end in this way is one of the slice, and where a thread gets on
-//! in the slice, it gets on in the program, or the process ends.
+//! in the slice, it gets on in the program, or the process ends. A thread that waits in a loop of
+//! the program has to wait there in the slice, too, which is compared.
 //!
 //! This takes memory safety for granted, as proofs about waiting do: an object of which no address
 //! is computed is accessed only where its address is written.
@@ -14,10 +15,11 @@
 use rustc_hash::FxHashSet;
 
 use super::{Expr, Instr, Program, Reg, Violation, expressions, object_of};
+use crate::waiting::waiting_loops;
 
 impl Program {
-    /// Returns the program without data that decides nothing; the same program if functions are
-    /// called.
+    /// Returns the program without data that decides nothing. The same program if functions are
+    /// called, or if a loop waits only because of what it stores.
     pub fn without_idle_data(&self) -> Program {
         let mut slice = self.clone();
         if !self.is_flat() {
@@ -32,8 +34,17 @@ impl Program {
             }
         }
         slice.finish();
-        slice
+        match waits(self).is_subset(&waits(&slice)) {
+            true => slice,
+            false => self.clone(),
+        }
     }
+}
+
+/// Returns the instructions of loops in which threads may wait.
+fn waits(program: &Program) -> FxHashSet<(usize, usize)> {
+    let loops = waiting_loops(program).into_iter().filter(|l| !l.reads.is_empty());
+    loops.flat_map(|l| l.points.into_iter().map(move |pc| (l.template, pc))).collect()
 }
 
 /// Returns whether nothing but a failed assertion or the end of the process comes at an instruction.
