@@ -14,6 +14,7 @@ mod inline;
 mod names;
 mod print;
 mod ranges;
+mod slice;
 mod threads;
 
 use std::collections::HashMap;

@@ -23,6 +23,7 @@ mod replay;
 pub(crate) mod rust;
 mod text;
 mod undecided;
+mod waiting;
 #[cfg(feature = "c")]
 mod weakest;
 mod witness;
