@@ -467,7 +467,7 @@ fn prove(problem: &Problem, limits: &Limits) -> Result<Option<Certificate>, Unkn
         }
     }
     let vectors = known.into_iter().map(|w| w.vector).collect();
-    let relative = Relative { views: facts.views().clone(), vectors, basis: Vec::new() };
+    let relative = Relative { vectors, ..Relative::of_views(facts.views().clone()) };
     Ok(Some(Certificate::Relative(Arc::new(relative))))
 }
 
