@@ -7,7 +7,7 @@ Import ListNotations.
 Inductive proof :=
 | Closed_ (D : list packed_config)
 | Downward_ (D : downward)
-| Invariants_ (V : option views) (vs : list vector) (B : basis)
+| Invariants_ (V : option views) (vs : vectors) (B : basis)
 | Refutation_ (x : refutation).
 Inductive evidence :=
 | Trace_ (start : counted) (later : taken_steps)
@@ -93,11 +93,12 @@ Qed.
 Print Assumptions check_condition_sound.
 
 (* Deadlocks: runs, closed sets, and for any number of threads views with vectors. *)
+Definition no_trees (vs : vectors) : bool := match by_cases vs with [] => true | _ => false end.
 Definition check_deadlock (bd : bound) (sys : system) (e : evidence) : verdict :=
   match e, bd with
   | Trace_ s l, _ => if check_deadlock_run bd sys s l then Unsafe else Invalid
   | Proof_ (Closed_ D), _ => if check_deadlock_set bd sys D then Safe else Invalid
-  | Proof_ (Invariants_ (Some V) vs B), Any => if PM.is_empty B && check_deadlock_invariants sys V vs then Safe else Invalid
+  | Proof_ (Invariants_ (Some V) vs B), Any => if PM.is_empty B && no_trees vs && check_deadlock_invariants sys V (of_all_runs vs) then Safe else Invalid
   | _, _ => Invalid
   end.
 Theorem check_deadlock_sound bd sys e :
@@ -107,7 +108,7 @@ Proof.
   destruct e as [s l | [D|D|[V|] vs B|x] | m kept fuel e]; simpl; try (split; discriminate).
   - destruct check_deadlock_run eqn:E; split; try discriminate. intros _. eapply check_deadlock_run_sound; eauto.
   - destruct check_deadlock_set eqn:E; split; try discriminate. intros _. eapply check_deadlock_set_sound; eauto.
-  - destruct bd; try (split; discriminate). destruct (PM.is_empty B && _) eqn:E; split; try discriminate. intros _.
+  - destruct bd; try (split; discriminate). destruct (PM.is_empty B && _ && _) eqn:E; split; try discriminate. intros _.
     apply andb_true_iff in E as [_ E]. eapply check_deadlock_invariants_sound; eauto.
 Qed.
 Print Assumptions check_deadlock_sound.

@@ -55,7 +55,7 @@ Definition rest_listed (sys : system) (rest : proof) (listed : pairs) : bool :=
   match rest with
   | Downward_ D => check_downward sys [] D
       && forallb (fun e => forallb (fun m => forallb (has_pair listed (fst e)) (support (fst m) ++ PS.elements (snd m))) (snd e)) (PM.elements D)
-  | Invariants_ (Some V) [] _ => check_views sys V
+  | Invariants_ (Some V) {| of_all_runs := []; by_cases := [] |} _ => check_views sys V
       && forallb (fun e => forallb (has_pair listed (fst e)) (PS.elements (Views.states (snd e)))) (PM.elements V)
   | _ => false
   end.
@@ -121,7 +121,7 @@ Proof.
 Qed.
 Lemma rest_listed_sound sys p m : rest_listed sys p m = true -> forall s l, occurs (reachable Any sys) s l -> has_pair m s l = true.
 Proof.
-  intros H s l (c & R & <- & I). destruct p as [D|D|[V|] [|v vs] B|x]; try discriminate; simpl in H; apply andb_true_iff in H as [H1 H2]; rewrite forallb_forall in H2.
+  intros H s l (c & R & <- & I). destruct p as [D|D|[V|] [[|v vs] [|tr ts]] B|x]; try discriminate; simpl in H; apply andb_true_iff in H as [H1 H2]; rewrite forallb_forall in H2.
   - destruct (check_downward_inside Any sys [] D H1 c R) as (d & Id & Bd). unfold lookup in Id.
     destruct (PM.find (fst c) D) as [ds|] eqn:F; [|destruct Id]. apply PM.elements_correct in F. specialize (H2 _ F). simpl in H2.
     rewrite forallb_forall in H2. specialize (H2 d Id). rewrite forallb_forall in H2. apply H2, in_or_app.

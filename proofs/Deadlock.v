@@ -72,7 +72,7 @@ Definition no_vanishing (V : views) (r : rule) : bool :=
   end.
 Definition check_signed (sys : system) (V : views) (v : vector) : bool :=
   forallb (fun f => forallb (fun l => Z.leb (weight (of_local v) l) 0) (any f)) (families sys)
-  && forallb (check_vector_step V v) (rules sys)
+  && forallb (check_vector_step V v 0) (rules sys)
   && (nonnegative v || forallb (no_vanishing V) (rules sys)).
 (* The local states from which a thread moves by itself; None if something always happens. *)
 Definition alone (from : list rule) : option PS.t :=

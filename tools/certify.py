@@ -728,6 +728,10 @@ configuration = row(natural, listed(row(natural, count)))
 configurations = record({"configurations": listed(configuration)})
 taken = record({"by": maybe(natural), "does": text_of, "after": configuration}, ["by"])
 weights = record({"shared": listed(row(natural, integer)), "local": listed(row(natural, integer))})
+leaf = record(
+    {"shared": listed(row(natural, integer)), "local": listed(row(natural, integer)), "drops": listed(integer)}
+)
+branch = choice(split=listed(natural), leaf=leaf)
 block = row(natural, listed(natural), maybe(listed(natural)))
 sum_shape = listed(row(natural, integer))
 
@@ -747,7 +751,14 @@ evidence = choice(
     closed=configurations,
     downward=configurations,
     invariants=record(
-        {"views": maybe(listed(block)), "vectors": listed(weights), "basis": listed(configuration)}, ["views"]
+        {
+            "views": maybe(listed(block)),
+            "vectors": listed(weights),
+            "basis": listed(configuration),
+            "trees": listed(listed(branch)),
+        },
+        ["views"],
+        {"trees": []},
     ),
     refutation=record({"traps": listed(listed(natural)), "cases": listed(case)}),
     through=record(
@@ -1059,10 +1070,13 @@ class Decoder:
             for c in map(self.config, body["configurations"]):
                 need(not self.is_deadlock(c), "a member is a deadlock: %s" % (c,))
             return
-        need(kind == "invariants" and body["views"] is not None and not body["basis"], "%s is not a proof" % kind)
+        need(
+            kind == "invariants" and body["views"] is not None and not body["basis"] + body["trees"],
+            "%s is not a proof" % kind,
+        )
         need(self.threads is None and self.tokens is None, "this is sound for any number of threads only")
         need(not self.is_blocking(), "threads block others by their presence")
-        linear = [self.vector(signed=True, **v) for v in body["vectors"]]
+        linear = [(*self.vector(signed=True, **v), [], []) for v in body["vectors"]]
         groups = self.closed_views(body["views"], linear)
         if any(n < 0 for v in body["vectors"] for _, n in v["local"]):
             for s, group in groups.items():
@@ -1112,17 +1126,21 @@ class Decoder:
         # What members stand for is more than themselves: a condition says nothing about them.
         self.forward(Bad(bad.configs), members, self.omega_families(), below, None)
 
-    def invariants(self, bad, views, vectors, basis):
+    def invariants(self, bad, views, vectors, basis, trees):
         bad = bad.configs
         if views is None:
-            need(not vectors, "vectors without views")
+            need(not vectors + trees, "vectors without views")
             return self.upward(bad, [self.config(c) for c in basis], lambda c: False)
-        linear = [self.vector(**v) for v in vectors]
-        groups = self.closed_views(views, linear)
+        trees = [[(*self.vector(**v), [], [])] for v in vectors] + [self.leaves(tree) for tree in trees]
+        groups = self.closed_views(views, [leaf for tree in trees for leaf in tree])
+
+        def excludes(leaf, c):
+            value, most, _, never, entered = leaf
+            return any(c[0] in states for states in never) or value(*c) > most - sum(n for _, n in entered)
 
         def ruled_out(c):
             by_views = c[0] not in groups or not together(groups[c[0]], dict(c[1]))
-            return by_views or any(value(*c) > most for value, most, _ in linear)
+            return by_views or any(all(excludes(leaf, c) for leaf in tree) for tree in trees)
 
         if basis:
             return self.upward(bad, [self.config(c) for c in basis], ruled_out)
@@ -1168,8 +1186,11 @@ class Decoder:
                 after = groups[r.dst]
                 by = set(group).intersection(*(group[t] for t in r.take))
                 fates = {b: {f for f in r.fates.get(b, [b]) if f is not None} for b in by}
-                for value, _, count in linear:
-                    grows = value(r.dst, r.put) + value(None, r.spawn) > value(s, r.take)
+                for value, _, count, never, entered in linear:
+                    if any(s in states or r.dst in states for states in never):
+                        continue
+                    drop = sum(n for states, n in entered if s not in states and r.dst in states)
+                    grows = value(r.dst, r.put) + value(None, r.spawn) + drop > value(s, r.take)
                     grows |= any(count(f) > count(b) for b in by for f in fates[b])
                     need(not grows, "a vector grows: %s" % (r,))
                 fated = set().union(*fates.values())
@@ -1192,6 +1213,27 @@ class Decoder:
         for _, free in self.families:
             need(all(count(l) <= 0 for l in free), "any number of threads may start where a vector counts")
         return value, max((value(s, threads) for (s, threads), _ in self.families), default=-OMEGA), count
+
+    def leaves(self, tree):
+        """The cases of runs: a vector for those that are never in some sets of shared states, and enter others, each time with a drop."""
+        waiting, found = [[]], []
+        for node in tree:
+            need(waiting, "a tree has more nodes than parts")
+            above = waiting.pop()
+            if "split" in node:
+                states = {self.state("shared", s) for s in node["split"]}
+                need(len(above) < 64, "a tree is too deep")
+                need(not any(s in states for (s, _), _ in self.families), "a run starts where it should enter")
+                waiting += [above + [(states, True)], above + [(states, False)]]
+            else:
+                drops = node["leaf"]["drops"]
+                entered = [states for states, enters in above if enters]
+                need(len(drops) == len(entered) and all(n >= 0 for n in drops), "a leaf lacks a drop")
+                vector = self.vector(node["leaf"]["shared"], node["leaf"]["local"])
+                never = [states for states, enters in above if not enters]
+                found.append((*vector, never, list(zip(entered, drops))))
+        need(not waiting, "a tree lacks a part")
+        return found
 
     def through(self, bad, kept, merged, proof):
         """Local states are taken for others; the rules into and out of all shared states but `kept` become one."""
@@ -1520,7 +1562,7 @@ class Decoder:
         if kind == "downward":
             held = {(c[0], l) for c in (self.config(c, True) for c in body["configurations"]) for l, _ in c[1]}
         else:
-            need(kind == "invariants" and body["views"] is not None and not body["vectors"] + body["basis"],
+            need(kind == "invariants" and body["views"] is not None and not body["vectors"] + body["trees"] + body["basis"],
                  "%s does not contain all reachable thread states" % kind)
             held = {(s, l) for s, group in self.views(body["views"]).items() for l in group}
         need(held <= listed, "nothing is said about whether %s can be reached" % (held - listed))

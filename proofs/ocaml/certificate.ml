@@ -7,11 +7,12 @@ type weights = { shared : (int * Int64.t) list; local : (int * Int64.t) list }
 type block = int * int list * int list option
 type condition = At_least of (int * Int64.t) list * Int64.t | Dead | Live | All of condition list | Any_of of condition list
 type case = Split of int | Linear of { weights : (int * Int64.t) list; comparisons : (int * Int64.t) list; traps : (int * Int64.t) list }
+type branch = Divide of int list | Leaf of weights * Int64.t list
 type evidence =
   | Trace of configuration * (int option * configuration) list
   | Closed of configuration list
   | Downward of configuration list
-  | Invariants of block list option * weights list * configuration list
+  | Invariants of block list option * weights list * configuration list * branch list list
   | Refutation of int list list * case list
   | Through of int list * (int option * int list) list * evidence
 type bound = Any | Threads of int | Tokens of int
@@ -99,6 +100,13 @@ let case value = match choice value with
     let get = record ["weights"; "comparisons"; "traps"] [] body in
     Linear { weights = sum (get "weights"); comparisons = sum (get "comparisons"); traps = sum (get "traps") }
   | _ -> no_part "a case"
+let branch value = match choice value with
+  | "split", states -> Divide (listed natural states)
+  | "leaf", body ->
+    let get = record ["shared"; "local"; "drops"] [] body in
+    let pairs key = listed (two natural integer) (get key) in
+    Leaf ({ shared = pairs "shared"; local = pairs "local" }, listed integer (get "drops"))
+  | _ -> no_part "a node of a tree"
 let rec evidence value = match choice value with
   | "trace", body ->
     let get = record ["start"; "steps"] [] body in
@@ -106,9 +114,13 @@ let rec evidence value = match choice value with
   | "closed", body -> Closed (configurations body)
   | "downward", body -> Downward (configurations body)
   | "invariants", body ->
-    let get = record ["views"; "vectors"; "basis"] ["views"] body in
+    let body = match body with Json.List [v; w; b] -> Json.List [v; w; b; Json.List []] | body -> body in
+    let get = record ["views"; "vectors"; "basis"; "trees"] ["views"; "trees"] body in
+    let trees = match body with
+      | Json.Object fields when not (List.mem_assoc "trees" fields) -> []
+      | _ -> listed (listed branch) (get "trees") in
     let block = three natural (listed natural) (maybe (listed natural)) in
-    Invariants (maybe (listed block) (get "views"), listed weights (get "vectors"), listed configuration (get "basis"))
+    Invariants (maybe (listed block) (get "views"), listed weights (get "vectors"), listed configuration (get "basis"), trees)
   | "through", body ->
     let get = record ["kept"; "merged"; "proof"] [] body in
     Through (listed natural (get "kept"), listed (two (maybe natural) (listed natural)) (get "merged"), evidence (get "proof"))

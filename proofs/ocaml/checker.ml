@@ -84,11 +84,31 @@ module MakeOrderTac =
  struct
  end
 
+module Nat =
+ struct
+  (** val eqb : nat -> nat -> bool **)
+
+  let rec eqb n0 m =
+    match n0 with
+    | O -> (match m with
+            | O -> true
+            | S _ -> false)
+    | S n' -> (match m with
+               | O -> false
+               | S m' -> eqb n' m')
+ end
+
 (** val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool **)
 
 let rec in_dec h a = function
 | [] -> false
 | y :: l0 -> let s = h y a in if s then true else in_dec h a l0
+
+(** val rev : 'a1 list -> 'a1 list **)
+
+let rec rev = function
+| [] -> []
+| x :: l' -> app (rev l') (x :: [])
 
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
@@ -132,6 +152,16 @@ let rec forallb f = function
 let rec filter f = function
 | [] -> []
 | x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
+
+let rec combine l l' =
+  match l with
+  | [] -> []
+  | x :: tl ->
+    (match l' with
+     | [] -> []
+     | y :: tl' -> (x, y) :: (combine tl tl'))
 
 (** val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list **)
 
@@ -2290,16 +2320,17 @@ let value v c =
 let nonnegative v =
   forallb (fun e -> Z.leb Z0 (snd e)) (PM.elements v.of_local)
 
-(** val check_vector_step : views -> vector -> rule -> bool **)
+(** val check_vector_step : views -> vector -> z -> rule -> bool **)
 
-let check_vector_step v v0 r =
+let check_vector_step v v0 k r =
   match PM.find r.src v with
   | Some g ->
     if together g r.take
     then (&&)
            (Z.leb
-             (Z.add (weight v0.of_shared r.dst)
-               (Z.add (sum v0 r.put) (sum v0 r.spawn)))
+             (Z.add
+               (Z.add (weight v0.of_shared r.dst)
+                 (Z.add (sum v0 r.put) (sum v0 r.spawn))) k)
              (value v0 (r.src, r.take)))
            ((||) (stays r)
              (forallb (fun b ->
@@ -2316,7 +2347,7 @@ let check_vector sys v v0 =
     ((&&) (nonnegative v0)
       (forallb (fun f ->
         forallb (fun l -> Z.leb (weight v0.of_local l) Z0) f.any)
-        sys.families)) (forallb (check_vector_step v v0) sys.rules)
+        sys.families)) (forallb (check_vector_step v v0 Z0) sys.rules)
 
 (** val exceeds : system -> vector -> counted -> bool **)
 
@@ -2324,26 +2355,105 @@ let exceeds sys v c =
   forallb (fun f -> Z.ltb (value v (f.at_shared, f.fixed)) (value v c))
     sys.families
 
-(** val ruled_out :
-    system -> views option -> vector list -> counted -> bool **)
+type division =
+| Divide of PS.t * division * division
+| Settled of vector * z list
+
+(** val inside : positive -> PS.t list -> bool **)
+
+let inside s sets =
+  existsb (PS.mem s) sets
+
+(** val enters : positive -> positive -> PS.t -> bool **)
+
+let enters a b x =
+  (&&) (negb (PS.mem a x)) (PS.mem b x)
+
+(** val drop_of : (PS.t -> bool) -> (PS.t * z) list -> z **)
+
+let drop_of test entered =
+  fold_right (fun e n0 -> Z.add (if test (fst e) then snd e else Z0) n0) Z0
+    entered
+
+(** val check_leaf_step :
+    views -> PS.t list -> (PS.t * z) list -> vector -> rule -> bool **)
+
+let check_leaf_step v never entered v0 r =
+  (||) ((||) (inside r.src never) (inside r.dst never))
+    (check_vector_step v v0 (drop_of (enters r.src r.dst) entered) r)
+
+(** val check_leaf :
+    system -> views -> PS.t list -> PS.t list -> vector -> z list -> bool **)
+
+let check_leaf sys v never entered v0 drops0 =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) (nonnegative v0)
+          (forallb (fun f ->
+            forallb (fun l -> Z.leb (weight v0.of_local l) Z0) f.any)
+            sys.families)) (Nat.eqb (length drops0) (length entered)))
+      (forallb (Z.leb Z0) drops0))
+    (forallb (check_leaf_step v never (combine entered drops0) v0) sys.rules)
+
+(** val check_tree :
+    system -> views -> PS.t list -> PS.t list -> division -> bool **)
+
+let rec check_tree sys v never entered = function
+| Divide (x, a, b) ->
+  (&&)
+    ((&&) (forallb (fun f -> negb (PS.mem f.at_shared x)) sys.families)
+      (check_tree sys v (x :: never) entered a))
+    (check_tree sys v never (x :: entered) b)
+| Settled (v0, drops0) -> check_leaf sys v never entered v0 (rev drops0)
+
+(** val tree_exceeds : system -> PS.t list -> division -> counted -> bool **)
+
+let rec tree_exceeds sys never t0 c =
+  match t0 with
+  | Divide (x, a, b) ->
+    (&&) (tree_exceeds sys (x :: never) a c) (tree_exceeds sys never b c)
+  | Settled (v, drops0) ->
+    (||) (inside (fst c) never)
+      (forallb (fun f ->
+        Z.ltb (value v (f.at_shared, f.fixed))
+          (Z.add (value v c) (fold_right Z.add Z0 drops0))) sys.families)
+
+type vectors = { of_all_runs : vector list; by_cases : division list }
+
+(** val no_vectors : vectors -> bool **)
+
+let no_vectors vs =
+  let { of_all_runs = of_all_runs0; by_cases = by_cases0 } = vs in
+  (match of_all_runs0 with
+   | [] -> (match by_cases0 with
+            | [] -> true
+            | _ :: _ -> false)
+   | _ :: _ -> false)
+
+(** val ruled_out : system -> views option -> vectors -> counted -> bool **)
 
 let ruled_out sys v vs c =
   match v with
   | Some v0 ->
-    (||) (negb (builtb v0 c)) (existsb (fun v1 -> exceeds sys v1 c) vs)
+    (||)
+      ((||) (negb (builtb v0 c))
+        (existsb (fun v1 -> exceeds sys v1 c) vs.of_all_runs))
+      (existsb (fun t0 -> tree_exceeds sys [] t0 c) vs.by_cases)
   | None -> false
 
 (** val check_invariants :
-    system -> counted list -> views option -> vector list -> basis -> bool **)
+    system -> counted list -> views option -> vectors -> basis -> bool **)
 
 let check_invariants sys targets v vs b =
   (&&)
     (match v with
-     | Some v0 -> (&&) (check_views sys v0) (forallb (check_vector sys v0) vs)
-     | None -> (match vs with
-                | [] -> true
-                | _ :: _ -> false))
-    (check_basis sys targets b (ruled_out sys v vs))
+     | Some v0 ->
+       (&&)
+         ((&&) (check_views sys v0)
+           (forallb (check_vector sys v0) vs.of_all_runs))
+         (forallb (check_tree sys v0 [] []) vs.by_cases)
+     | None -> no_vectors vs) (check_basis sys targets b (ruled_out sys v vs))
 
 (** val packed_many : packed -> positive -> n **)
 
@@ -2646,7 +2756,7 @@ let check_signed sys v v0 =
     ((&&)
       (forallb (fun f ->
         forallb (fun l -> Z.leb (weight v0.of_local l) Z0) f.any)
-        sys.families) (forallb (check_vector_step v v0) sys.rules))
+        sys.families) (forallb (check_vector_step v v0 Z0) sys.rules))
     ((||) (nonnegative v0) (forallb (no_vanishing v) sys.rules))
 
 (** val alone : rule list -> PS.t option **)
@@ -3137,7 +3247,7 @@ let covering_one targets =
 type proof =
 | Closed_ of packed_config list
 | Downward_ of downward
-| Invariants_ of views option * vector list * basis
+| Invariants_ of views option * vectors * basis
 | Refutation_ of refutation
 
 type evidence =
@@ -3205,6 +3315,13 @@ let check_condition bd sys k = function
      else Invalid
    | _ -> Invalid)
 
+(** val no_trees : vectors -> bool **)
+
+let no_trees vs =
+  match vs.by_cases with
+  | [] -> true
+  | _ :: _ -> false
+
 (** val check_deadlock : bound -> system -> evidence -> verdict **)
 
 let check_deadlock bd sys = function
@@ -3217,7 +3334,8 @@ let check_deadlock bd sys = function
       | Some v ->
         (match bd with
          | Any ->
-           if (&&) (PM.is_empty b) (check_deadlock_invariants sys v vs)
+           if (&&) ((&&) (PM.is_empty b) (no_trees vs))
+                (check_deadlock_invariants sys v vs.of_all_runs)
            then Safe
            else Invalid
          | _ -> Invalid)
@@ -3301,12 +3419,16 @@ let rest_listed sys rest0 listed =
   | Invariants_ (v0, vs, _) ->
     (match v0 with
      | Some v ->
-       (match vs with
+       let { of_all_runs = of_all_runs0; by_cases = by_cases0 } = vs in
+       (match of_all_runs0 with
         | [] ->
-          (&&) (check_views sys v)
-            (forallb (fun e ->
-              forallb (has_pair listed (fst e)) (PS.elements (states (snd e))))
-              (PM.elements v))
+          (match by_cases0 with
+           | [] ->
+             (&&) (check_views sys v)
+               (forallb (fun e ->
+                 forallb (has_pair listed (fst e))
+                   (PS.elements (states (snd e)))) (PM.elements v))
+           | _ :: _ -> false)
         | _ :: _ -> false)
      | None -> false)
   | _ -> false

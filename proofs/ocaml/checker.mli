@@ -46,7 +46,14 @@ module MakeOrderTac :
  sig
  end
 
+module Nat :
+ sig
+  val eqb : nat -> nat -> bool
+ end
+
 val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
+
+val rev : 'a1 list -> 'a1 list
 
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
@@ -61,6 +68,8 @@ val existsb : ('a1 -> bool) -> 'a1 list -> bool
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
 
 val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
 
@@ -926,16 +935,40 @@ val value : vector -> counted -> z
 
 val nonnegative : vector -> bool
 
-val check_vector_step : views -> vector -> rule -> bool
+val check_vector_step : views -> vector -> z -> rule -> bool
 
 val check_vector : system -> views -> vector -> bool
 
 val exceeds : system -> vector -> counted -> bool
 
-val ruled_out : system -> views option -> vector list -> counted -> bool
+type division =
+| Divide of PS.t * division * division
+| Settled of vector * z list
+
+val inside : positive -> PS.t list -> bool
+
+val enters : positive -> positive -> PS.t -> bool
+
+val drop_of : (PS.t -> bool) -> (PS.t * z) list -> z
+
+val check_leaf_step :
+  views -> PS.t list -> (PS.t * z) list -> vector -> rule -> bool
+
+val check_leaf :
+  system -> views -> PS.t list -> PS.t list -> vector -> z list -> bool
+
+val check_tree : system -> views -> PS.t list -> PS.t list -> division -> bool
+
+val tree_exceeds : system -> PS.t list -> division -> counted -> bool
+
+type vectors = { of_all_runs : vector list; by_cases : division list }
+
+val no_vectors : vectors -> bool
+
+val ruled_out : system -> views option -> vectors -> counted -> bool
 
 val check_invariants :
-  system -> counted list -> views option -> vector list -> basis -> bool
+  system -> counted list -> views option -> vectors -> basis -> bool
 
 val packed_many : packed -> positive -> n
 
@@ -1155,7 +1188,7 @@ val covering_one : counted list -> condition
 type proof =
 | Closed_ of packed_config list
 | Downward_ of downward
-| Invariants_ of views option * vector list * basis
+| Invariants_ of views option * vectors * basis
 | Refutation_ of refutation
 
 type evidence =
@@ -1177,6 +1210,8 @@ val check_condition_proof : bound -> condition -> proof -> system -> bool
 val one_kept_state : system -> PS.t -> bool
 
 val check_condition : bound -> system -> condition -> evidence -> verdict
+
+val no_trees : vectors -> bool
 
 val check_deadlock : bound -> system -> evidence -> verdict
 

@@ -79,6 +79,20 @@ let views d blocks =
 let vector d (w : C.weights) : K.vector =
   let all name pairs = List.fold_left (fun m (i, n) -> K.PM.add (state (name d i)) (integer n) m) K.PM.empty pairs in
   { of_shared = all shared w.shared; of_local = all local w.local }
+(* From a list, in which each node is followed by its parts. *)
+let most_splits = 64
+let tree d nodes : K.division =
+  let rec read above = function
+    | [] -> invalid "a tree lacks a part"
+    | C.Leaf (w, drops) :: rest -> (K.Settled (vector d w, List.map integer drops), rest)
+    | C.Divide states :: rest ->
+      if above = most_splits then invalid "a tree is too deep";
+      let never, rest = read (above + 1) rest in
+      let entered, rest = read (above + 1) rest in
+      (K.Divide (List.fold_left (fun set s -> K.PS.add (state (shared d s)) set) K.PS.empty states, never, entered), rest) in
+  match read 0 nodes with
+  | tree, [] -> tree
+  | _ -> invalid "a tree has more nodes than parts"
 let most_times = Int64.shift_left 1L 40
 let group_by_shared pairs = List.fold_left (fun m (s, x) -> K.push s x m) K.PM.empty (List.rev pairs)
 let proof d : C.evidence -> K.proof = function
@@ -87,9 +101,10 @@ let proof d : C.evidence -> K.proof = function
     K.Downward_ (group_by_shared (C.map (fun (s, entries) ->
       let b, any = threads d entries in
       (state (shared d s), (bag b, List.fold_left (fun set l -> K.PS.add (state l) set) K.PS.empty any))) members))
-  | Invariants (None, _ :: _, _) -> invalid "vectors without views"
-  | Invariants (blocks, vectors, basis) ->
-    K.Invariants_ (Option.map (views d) blocks, List.map (vector d) vectors, group_by_shared (configs d basis))
+  | Invariants (None, _ :: _, _, _) | Invariants (None, _, _, _ :: _) -> invalid "vectors without views"
+  | Invariants (blocks, vectors, basis, trees) ->
+    let vectors = { K.of_all_runs = List.map (vector d) vectors; by_cases = C.map (tree d) trees } in
+    K.Invariants_ (Option.map (views d) blocks, vectors, group_by_shared (configs d basis))
   | Refutation (traps, cases) ->
     let set trap = List.fold_left (fun s l -> K.PS.add (state (local d l)) s) K.PS.empty trap in
     let times = List.map (fun (i, n) ->
@@ -132,9 +147,9 @@ let rec kind_of : C.evidence -> string = function
   | Closed _ -> "closed"
   | Downward _ -> "downward"
   | Refutation _ -> "refutation"
-  | Invariants (None, _, _) -> "upward"
-  | Invariants (Some _, [], []) -> "views"
-  | Invariants (Some _, _, []) -> "linear"
+  | Invariants (None, _, _, _) -> "upward"
+  | Invariants (Some _, [], [], []) -> "views"
+  | Invariants (Some _, _, [], _) -> "linear"
   | Invariants _ -> "relative"
   | Through (_, _, inner) -> kind_of inner
 
@@ -179,10 +194,10 @@ let broken_proof bd (p : K.proof) (sys : K.system) =
     | K.Downward_ _ -> (forward, "3: a member covers a bad configuration")
     | K.Refutation_ _ -> ([], "1 to 3: a case is left open, or does not contradict the state equation")
     | K.Invariants_ (v, vs, _) ->
-      let nothing = K.PM.empty in
-      ([ (K.Invariants_ (v, [], nothing), [], "1: a view of an initial configuration is missing");
-         (K.Invariants_ (v, [], nothing), sys.rules, "2: the views are not closed under steps");
-         (K.Invariants_ (v, vs, nothing), sys.rules, "3 or 4: a vector grows");
+      let nothing = K.PM.empty and no_vectors = { K.of_all_runs = []; by_cases = [] } in
+      ([ (K.Invariants_ (v, no_vectors, nothing), [], "1: a view of an initial configuration is missing");
+         (K.Invariants_ (v, no_vectors, nothing), sys.rules, "2: the views are not closed under steps");
+         (K.Invariants_ (v, vs, nothing), sys.rules, "3, 4 or the cases: a vector grows");
          (p, sys.rules, "6 or 7: the basis is not closed under predecessors, or holds an initial configuration") ],
        "5: a bad configuration is not ruled out") in
   match List.find_opt (fun (p, rules, _) -> not (stands p rules)) rules with Some (_, _, why) -> why | None -> last
@@ -236,7 +251,7 @@ let check_cutoff d sys (c : C.cutoff) =
   let excepted = List.map (fun e ->
     (List.filter_map (fun (s, l, by) -> if by = e then Some (pair s l) else None) c.except, evidence d (piece d e))) excepted in
   let rest = match piece d c.rest with
-    | Invariants (Some _, [], []) | Downward _ -> proof d (piece d c.rest)
+    | Invariants (Some _, [], [], []) | Downward _ -> proof d (piece d c.rest)
     | other -> invalid "%s does not hold all that is reachable" (kind_of other) in
   let runs = C.map (fun (before, by, config_) ->
     ((Option.map state before, Option.map (fun l -> state (local d l)) by), counted (config d config_))) c.runs in

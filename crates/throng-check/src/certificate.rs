@@ -310,6 +310,9 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// For starvation, sums that no step increases that may be taken again and again.
         #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
         ranks: Vec<Rank>,
+        /// Cases of runs with a vector for each; a tree, each node followed by its parts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        trees: Vec<Vec<Branch>>,
     },
     /// A proof that every case of the target contradicts the state equation.
     Refutation {
@@ -390,6 +393,25 @@ pub enum Case {
         comparisons: Vec<(u32, i64)>,
         /// Traps by index, and their factors.
         traps: Vec<(u32, i64)>,
+    },
+}
+
+/// A node of a tree of cases.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Branch {
+    /// One case for the runs that are never in one of these shared states, and one for those that
+    /// enter them.
+    Split(Vec<u32>),
+    /// A linear function that no step of such a run increases.
+    Leaf {
+        /// Its coefficients for shared states.
+        shared: Vec<(u32, i64)>,
+        /// Its coefficients for local states.
+        local: Vec<(u32, i64)>,
+        /// For each set that is entered, from the root on: by how much each step into it decreases
+        /// the function.
+        drops: Vec<i64>,
     },
 }
 

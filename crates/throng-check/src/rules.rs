@@ -41,7 +41,7 @@ use throng_model::predicate::Predicate;
 use throng_model::problem::{Asks, Bound, Formula, Initial, Problem, Target, What};
 use throng_model::quotient::{QuotientMap, QuotientModel};
 use throng_model::reduction::{ReducedNet, Reductions};
-use throng_model::verdict::{Certificate, Verdict};
+use throng_model::verdict::{Certificate, Relative, Verdict};
 use throng_model::{Bag, Config, Local, Shared};
 
 /// Checks that the evidence of `verdict` proves the verdict about `target`.
@@ -98,10 +98,10 @@ fn check_safe(
             partial_order::check_products(problem, &covered(target), products, ticker)
         }
         Certificate::Upward(basis) => backward::check_basis(problem, target, basis, &|_| false, ticker),
-        Certificate::Views(set) => backward::check_relative(problem, target, set, &[], &[], ticker),
-        Certificate::Relative(found) => {
-            backward::check_relative(problem, target, &found.views, &found.vectors, &found.basis, ticker)
+        Certificate::Views(set) => {
+            backward::check_relative(problem, target, &Relative::of_views(set.clone()), ticker)
         }
+        Certificate::Relative(found) => backward::check_relative(problem, target, found, ticker),
         Certificate::Refutation(found) => refutation::check_refutation(problem, target, found, ticker),
         Certificate::Quotient(map, proof) => {
             let (problem, target) = quotient(problem, target, map)?;

@@ -500,7 +500,7 @@ impl<'p> Excluded<'p> {
 
     fn relative(self) -> Relative {
         let vectors: Vec<Vector> = self.known.into_iter().map(|w| w.vector).collect();
-        Relative { views: self.facts.views().clone(), vectors, basis: Vec::new(), ranks: Vec::new() }
+        Relative { vectors, ..Relative::of_views(self.facts.views().clone()) }
     }
 
     fn certificate(self) -> Certificate {

@@ -28,16 +28,18 @@
 //! # Connectivity
 //!
 //! The paper's process B proves safety from all constraints, those of connectivity (C_C) included.
-//! That is not implemented: an integer program in floating point that has no solution is no
-//! evidence, and Farkas' lemma gives none where integers and disjunctions matter. C_C only improves
-//! the number of threads to begin with. If it leaves no solution, the engine says so, and its
-//! verdict is UNKNOWN unless that many threads can be searched exhaustively. In the paper's
-//! experiments process B was never needed to the end.
+//! An integer program in floating point that has no solution is no evidence. A tree of cases is,
+//! with a vector in each (`connected`): a solution whose steps are not connected divides the runs
+//! into those that are never in some shared states and those that enter them. What has no solution
+//! only because counts are integers has no tree. There, C_C improves the number of threads to begin
+//! with (`flow`); if it leaves no solution, the engine says so, and its verdict is UNKNOWN unless
+//! that many threads can be searched exhaustively.
 //!
 //! Only steps that the views allow take part, so the evidence is relative to them
 //! ([`throng_model::verdict::Relative`]). Steps that move bystanders take part as far as a thread
 //! may go from one state to another in them: for proofs that is an over-approximation.
 
+mod connected;
 pub(crate) mod exact;
 mod flow;
 pub(crate) mod lp;
@@ -46,6 +48,7 @@ use std::cell::LazyCell;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use self::connected::Trees;
 use self::flow::PATIENCE;
 pub(super) use self::lp::{Bearings, Equations as System};
 use super::explicit::Explicit;
@@ -161,14 +164,19 @@ fn prove(
     system: &dyn Deref<Target = System>,
     limits: &Limits,
 ) -> Result<Option<Certificate>, Unknown> {
+    let mut trees = Trees::default();
     for bad in &target.configs {
-        if !facts.rules_out(bad) && !rule_out(problem, bad, facts, system, limits)? {
+        if !facts.rules_out(bad)
+            && !rule_out(problem, bad, facts, system, limits)?
+            && !trees.rule_out(problem, facts, system, bad, limits)?
+        {
             return Ok(None);
         }
     }
     Ok(Some(Certificate::Relative(Arc::new(Relative {
         views: facts.views().clone(),
         vectors: facts.linear().iter().map(|l| l.vector.clone()).collect(),
+        trees: trees.into_evidence(),
         basis: Vec::new(),
         ranks: Vec::new(),
     }))))
@@ -234,13 +242,22 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_keep_a_shared_state_that_is_never_entered_are_cut_off() {
-        let (verdict, flow) = run("0|0,0,0/6", "3|8");
-        assert!(flow.cuts > 0 && flow.ruled_out == 1, "{flow:?}");
-        assert_eq!(verdict, Verdict::Unknown(Unknown::Inconclusive(NOT_CONNECTED.into())));
-        let (verdict, flow) = run("0|0,0,0", "3|8");
-        assert!(flow.ruled_out == 1 && matches!(verdict, Verdict::Safe(_)), "{verdict:?}: all was searched");
+    fn runs_that_are_not_connected_are_ruled_out() {
+        let asked = asked("0|0,0,0/6", "3|8");
+        let answer =
+            Equations { only_proves: true, ..Equations::default() }.run(&asked, &Limits::none(), &Silent);
+        let verdict = &answer.verdicts[0];
+        let Verdict::Safe(Certificate::Relative(proof)) = verdict else { panic!("{verdict:?}") };
+        assert_eq!(proof.trees.len(), 1, "views and vectors are not enough");
+        throng_check::rules::check(&asked, &asked.targets[0], verdict).expect("a proof");
+        let views_alone = Relative { trees: Vec::new(), ..(**proof).clone() };
+        let less = Verdict::Safe(Certificate::Relative(Arc::new(views_alone)));
+        assert!(throng_check::rules::check(&asked, &asked.targets[0], &less).is_err());
+    }
+
+    #[test]
+    fn four_threads_are_connected() {
         let (verdict, _) = run("0|0,0,0,0/6", "3|8");
-        assert!(matches!(verdict, Verdict::Unsafe(_)), "four suffice: {verdict:?}");
+        assert!(matches!(verdict, Verdict::Unsafe(_)), "{verdict:?}");
     }
 }

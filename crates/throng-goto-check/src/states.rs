@@ -512,7 +512,7 @@ impl States {
                 let ranks = ranks.iter().map(|rank| self.rank(rank)).collect::<Option<_>>()?;
                 let vectors = sums.iter().map(|sum| self.vector(sum)).collect::<Option<_>>()?;
                 let views = self.views(blocks)?;
-                Certificate::Relative(Arc::new(Relative { views, vectors, basis: Vec::new(), ranks }))
+                Certificate::Relative(Arc::new(Relative { vectors, ranks, ..Relative::of_views(views) }))
             }
         })
     }

@@ -157,6 +157,8 @@ pub struct Relative {
     /// Linear invariants: no reachable configuration exceeds the value of some initial
     /// configuration.
     pub vectors: Vec<Vector>,
+    /// Cases with linear invariants: every run belongs to one case of each tree.
+    pub trees: Vec<Tree>,
     /// Minimal configurations of a set that is closed upwards, and closed under those predecessors
     /// that the invariants do not exclude: it contains every bad configuration that the invariants
     /// do not exclude, and no initial one. Empty if they exclude all of them.
@@ -187,6 +189,43 @@ pub struct Vector {
     pub locals: Vec<(Local, i64)>,
 }
 
+impl Relative {
+    /// Returns the views alone.
+    pub fn of_views(views: Arc<Views>) -> Relative {
+        Relative {
+            views,
+            vectors: Vec::new(),
+            trees: Vec::new(),
+            basis: Vec::new(),
+            ranks: Vec::new(),
+        }
+    }
+}
+
+/// Cases of runs, each with a vector: a tree, each node followed by its parts. It is evidence for
+/// TSE's connectivity: a run that is in a set of shared states, without having started there, has
+/// entered it.
+pub type Tree = Vec<Branch>;
+
+/// A node of a [`Tree`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Branch {
+    /// Shared states, none of them initial. The first part is about the runs that are never in one
+    /// of them, the second part about those that enter them at least once.
+    Split(Vec<Shared>),
+    /// A vector that no step of such a run increases.
+    Leaf {
+        /// The vector.
+        vector: Vector,
+        /// For each set that such a run enters, from the root on: by how much every step into it
+        /// decreases the vector.
+        drops: Vec<i64>,
+    },
+}
+
+/// Maximum number of nodes above a node of a [`Tree`].
+pub const MOST_SPLITS: usize = 64;
+
 impl Certificate {
     /// Returns the kind, as certificates call it, and the number of elements.
     pub fn measure(&self) -> (&'static str, usize) {
@@ -197,12 +236,11 @@ impl Certificate {
             Certificate::Downward(set) => ("downward", set.len()),
             Certificate::Upward(set) => ("upward", set.len()),
             Certificate::Views(views) => ("views", views.len()),
-            Certificate::Relative(relative) if relative.basis.is_empty() => {
-                ("linear", relative.views.len() + relative.vectors.len() + relative.ranks.len())
-            }
             Certificate::Relative(relative) => {
-                let Relative { views, vectors, basis, .. } = &**relative;
-                ("relative", views.len() + vectors.len() + basis.len())
+                let Relative { views, vectors, trees, basis, ranks } = &**relative;
+                let branches: usize = trees.iter().map(Vec::len).sum();
+                let kind = if basis.is_empty() { "linear" } else { "relative" };
+                (kind, views.len() + vectors.len() + branches + basis.len() + ranks.len())
             }
             Certificate::Refutation(refutation) => ("refutation", refutation.cases.len()),
             Certificate::Quotient(_, proof) | Certificate::Reduced(_, proof) => proof.measure(),

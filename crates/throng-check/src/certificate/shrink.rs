@@ -83,6 +83,13 @@ fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bo
             best = candidate;
         }
     }
+    for i in (0..best.trees.len()).rev() {
+        let mut candidate = best.clone();
+        candidate.trees.remove(i);
+        if holds(&candidate) {
+            best = candidate;
+        }
+    }
     // Tries to remove all elements, then halves, then quarters: one by one would take a check for
     // each element.
     let mut width = best.basis.len();
@@ -100,7 +107,7 @@ fn shrunk_relative(relative: &Arc<Relative>, stands: &dyn Fn(&Certificate) -> bo
         width /= 2;
     }
     // Perhaps the views alone, or the basis alone, suffice.
-    let alone = match (best.vectors.is_empty(), best.basis.is_empty()) {
+    let alone = match (best.vectors.is_empty() && best.trees.is_empty(), best.basis.is_empty()) {
         (true, true) => Some(Certificate::Views(best.views.clone())),
         (true, false) => Some(Certificate::Upward(Arc::new(best.basis.clone()))),
         _ => None,

@@ -12,9 +12,9 @@ use serde::{Serialize, Serializer};
 use super::compiled::{Namer, ProgramNames};
 use super::complete::complete;
 use super::{
-    Answered, Asked, Block, Case, Claim, Condition, Configuration, Count, CutoffClaim, Document, Evidence,
-    FORMAT, Family, Input, LocalPart, Most, Needed, Property, Rank, Reduction, Start, States, Taken, VERSION,
-    Weights, hash,
+    Answered, Asked, Block, Branch, Case, Claim, Condition, Configuration, Count, CutoffClaim, Document,
+    Evidence, FORMAT, Family, Input, LocalPart, Most, Needed, Property, Rank, Reduction, Start, States, Taken,
+    VERSION, Weights, hash,
 };
 use crate::certify::{Asked as Question, Fault, certify, read};
 use crate::rules::cutoff::CutoffProof;
@@ -45,6 +45,11 @@ impl Numbers {
         self.local.extend(config.threads.entries().iter().map(|e| e.0));
     }
 
+    fn see_vector(&mut self, vector: &Vector) {
+        self.shared.extend(vector.shared.iter().map(|e| e.0));
+        self.local.extend(vector.locals.iter().map(|e| e.0));
+    }
+
     fn see_all(&mut self, model: &dyn Model, certificate: &Certificate) {
         match certificate {
             Certificate::Products(products) => {
@@ -64,10 +69,13 @@ impl Numbers {
                     self.local.extend(rank.nodes.iter().map(|e| e.0.1));
                     self.local.extend(rank.locals.iter().map(|e| e.0));
                 }
-                for vector in &relative.vectors {
-                    self.shared.extend(vector.shared.iter().map(|e| e.0));
-                    self.local.extend(vector.locals.iter().map(|e| e.0));
+                for branch in relative.trees.iter().flatten() {
+                    match branch {
+                        verdict::Branch::Split(states) => self.shared.extend(states),
+                        verdict::Branch::Leaf { vector, .. } => self.see_vector(vector),
+                    }
                 }
+                relative.vectors.iter().for_each(|vector| self.see_vector(vector));
             }
             Certificate::Refutation(found) => {
                 self.local.extend(found.traps.iter().flatten());
@@ -413,17 +421,31 @@ fn set<'a>(
         }
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => {
-            Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set), ranks: Vec::new() }
+            Evidence::Invariants {
+                views: None,
+                vectors: Vec::new(),
+                basis: configs(set),
+                trees: Vec::new(),
+                ranks: Vec::new(),
+            }
         }
-        Certificate::Views(views) => {
-            let (vectors, ranks) = (Vec::new(), Vec::new());
-            Evidence::Invariants { views: Some(blocks(views)), vectors, basis: configs(&[]), ranks }
-        }
+        Certificate::Views(views) => Evidence::Invariants {
+            views: Some(blocks(views)),
+            vectors: Vec::new(),
+            basis: configs(&[]),
+            trees: Vec::new(),
+            ranks: Vec::new(),
+        },
         Certificate::Relative(relative) => Evidence::Invariants {
             views: Some(blocks(&relative.views)),
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
             ranks: relative.ranks.iter().map(|r| rank(r, numbers)).collect(),
+            trees: relative
+                .trees
+                .iter()
+                .map(|tree| tree.iter().map(|b| branch(b, numbers)).collect())
+                .collect(),
         },
         Certificate::Refutation(found) => Evidence::Refutation {
             traps: found.traps.iter().map(|t| t.iter().map(|&l| numbers.local(l)).collect()).collect(),
@@ -507,6 +529,16 @@ fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
 fn rank(rank: &verdict::Rank, numbers: &Numbers) -> Rank {
     let node = |&((s, l), n): &((Shared, Local), i64)| (numbers.shared(s), numbers.local(l), n);
     Rank { nodes: rank.nodes.iter().map(node).collect(), local: numbers.sum(&rank.locals) }
+}
+
+fn branch(branch: &verdict::Branch, numbers: &Numbers) -> Branch {
+    match branch {
+        verdict::Branch::Split(states) => Branch::Split(states.iter().map(|&s| numbers.shared(s)).collect()),
+        verdict::Branch::Leaf { vector, drops } => {
+            let Weights { shared, local } = weights(vector, numbers);
+            Branch::Leaf { shared, local, drops: drops.clone() }
+        }
+    }
 }
 
 fn blocks(views: &Views, numbers: &Numbers) -> Vec<Block> {

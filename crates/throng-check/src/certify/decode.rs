@@ -24,7 +24,8 @@ use throng_model::quotient::QuotientMap;
 use throng_model::reduction::{Reduction, Reductions};
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{
-    self, Certificate, Contradiction, LocalProof, Rank, Refutation, Relative, RunNode, Trace, Vector, Verdict,
+    self, Branch, Certificate, Contradiction, LocalProof, Rank, Refutation, Relative, RunNode, Trace, Tree,
+    Vector, Verdict,
 };
 use throng_model::views::{Block, Views};
 use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
@@ -304,21 +305,32 @@ impl<'a> Decoder<'a> {
             Evidence::Downward { configurations } => {
                 Certificate::Downward(Arc::new(self.configs(configurations, true)?))
             }
-            Evidence::Invariants { views, vectors, basis, ranks } => {
+            Evidence::Invariants { views, vectors, basis, trees, ranks } => {
                 let ranks = ranks.iter().map(|rank| self.rank(rank)).collect::<Result<Vec<_>, _>>()?;
                 let basis = self.configs(basis, false)?;
                 let vectors = vectors.iter().map(|v| self.vector(v)).collect::<Result<Vec<_>, _>>()?;
+                let trees: Vec<Tree> = trees
+                    .iter()
+                    .map(|tree| tree.iter().map(|b| self.branch(b)).collect())
+                    .collect::<Result<_, _>>()?;
                 match views {
                     Some(blocks) => {
                         let views = Arc::new(self.views(blocks)?);
-                        match vectors.is_empty() && basis.is_empty() && ranks.is_empty() {
+                        let plain = vectors.is_empty() && trees.is_empty() && ranks.is_empty();
+                        match plain && basis.is_empty() {
                             true => Certificate::Views(views),
-                            false => {
-                                Certificate::Relative(Arc::new(Relative { views, vectors, basis, ranks }))
-                            }
+                            false => Certificate::Relative(Arc::new(Relative {
+                                views,
+                                vectors,
+                                trees,
+                                basis,
+                                ranks,
+                            })),
                         }
                     }
-                    None if vectors.is_empty() && ranks.is_empty() => Certificate::Upward(Arc::new(basis)),
+                    None if vectors.is_empty() && trees.is_empty() && ranks.is_empty() => {
+                        Certificate::Upward(Arc::new(basis))
+                    }
                     None => return invalid("vectors without views: which steps are possible?"),
                 }
             }
@@ -400,10 +412,23 @@ impl<'a> Decoder<'a> {
         items.iter().map(|&i| find(i)).filter(|found| found.is_ok() || !self.lenient).collect()
     }
 
-    fn vector(&self, weights: &Weights) -> Result<Vector, Fault> {
+    fn vector(&self, Weights { shared, local }: &Weights) -> Result<Vector, Fault> {
+        self.weights(shared, local)
+    }
+
+    fn weights(&self, shared: &[(u32, i64)], local: &[(u32, i64)]) -> Result<Vector, Fault> {
         Ok(Vector {
-            shared: self.each(&weights.shared, |(s, n)| Ok((self.shared(s)?, n)))?,
-            locals: self.each(&weights.local, |(l, n)| Ok((self.local(l)?, n)))?,
+            shared: self.each(shared, |(s, n)| Ok((self.shared(s)?, n)))?,
+            locals: self.each(local, |(l, n)| Ok((self.local(l)?, n)))?,
+        })
+    }
+
+    fn branch(&self, branch: &certificate::Branch) -> Result<Branch, Fault> {
+        Ok(match branch {
+            certificate::Branch::Split(states) => Branch::Split(self.each(states, |s| self.shared(s))?),
+            certificate::Branch::Leaf { shared, local, drops } => {
+                Branch::Leaf { vector: self.weights(shared, local)?, drops: drops.clone() }
+            }
         })
     }
 

@@ -2,7 +2,7 @@
 //! those that invariants rule out.
 //!
 //! The checks are, in this order: the views are closed ([`super::views`]); no step that they allow
-//! increases a vector ([`super::linear`]); the basis is closed under predecessors, except those
+//! increases a vector, or one of a tree ([`super::linear`]); the basis is closed under predecessors, except those
 //! that the views or a vector rule out. Proof of soundness: suppose a run reaches a target. Its
 //! last configuration is reachable, so nothing that it covers is ruled out, and it is above the
 //! basis. Then so is the one before: it covers a predecessor that is above the basis, or is ruled
@@ -17,20 +17,18 @@ use super::sets::{Order, Set};
 use super::views::Closed;
 use throng_model::limits::Ticker;
 use throng_model::problem::{Problem, Target};
-use throng_model::verdict::Vector;
-use throng_model::views::Views;
+use throng_model::verdict::Relative;
 use throng_model::{Config, semantics};
 
 pub(super) fn check_relative(
     problem: &Problem,
     target: &Target,
-    views: &Views,
-    vectors: &[Vector],
-    basis: &[Config],
+    found: &Relative,
     ticker: &mut Ticker,
 ) -> Result<(), Flaw> {
-    let vectors = Vectors::new(problem, vectors)?;
-    let views = Closed::new(problem, views, &vectors, ticker)?;
+    let basis = &found.basis;
+    let vectors = Vectors::new(problem, &found.vectors, &found.trees)?;
+    let views = Closed::new(problem, &found.views, &vectors, ticker)?;
     let ruled_out = |c: &Config| !views.allows(c) || vectors.exclude(&views, c);
     if !basis.is_empty() {
         return check_basis(problem, target, basis, &ruled_out, ticker);

@@ -50,7 +50,9 @@ pub(super) fn check_deadlock(problem: &Problem, verdict: &Verdict, limits: &Limi
             no_deadlock(model, &all, bound, &mut ticker)
         }
         Verdict::Safe(Certificate::Views(views)) => check_invariants(problem, views, &[], &mut ticker),
-        Verdict::Safe(Certificate::Relative(relative)) if relative.basis.is_empty() => {
+        Verdict::Safe(Certificate::Relative(relative))
+            if relative.basis.is_empty() && relative.trees.is_empty() =>
+        {
             check_invariants(problem, &relative.views, &relative.vectors, &mut ticker)
         }
         Verdict::Safe(_) => Err(Flaw::Malformed("this is not evidence about deadlocks".into())),

@@ -8,7 +8,7 @@ use super::{Flaw, check_safe};
 use throng_model::limits::Ticker;
 use throng_model::localisation::{LocalisedModel, localise};
 use throng_model::problem::{Problem, Target};
-use throng_model::verdict::{Certificate, LocalProof, Vector};
+use throng_model::verdict::{Branch, Certificate, LocalProof, Vector};
 use throng_model::views::Views;
 use throng_model::{Config, Local, Shared};
 
@@ -64,6 +64,10 @@ fn of_images(model: &Arc<LocalisedModel>, proof: &Certificate) -> Result<(), Fla
             views_fit(&relative.views)
                 && relative.basis.iter().all(config)
                 && relative.vectors.iter().all(vector)
+                && relative.trees.iter().flatten().all(|branch| match branch {
+                    Branch::Split(states) => states.iter().copied().all(shared),
+                    Branch::Leaf { vector: v, .. } => vector(v),
+                })
         }
         Certificate::Packed(_)
         | Certificate::Products(_)

@@ -237,8 +237,8 @@ impl<'a> Closed<'a> {
         for b in bystanders.iter() {
             ticker.tick()?;
             let before = self.views.local(b);
-            let found = self.fates(step, before, paired)?;
-            if found.iter().any(|&fate| !self.vectors.allow_move(before, fate)) {
+            let found = self.fates(step, to, before, paired)?;
+            if found.iter().any(|&fate| !self.vectors.allow_move((step.from, to), before, fate)) {
                 return Err(grows());
             }
             if found != [before] {
@@ -320,7 +320,7 @@ impl<'a> Closed<'a> {
 
     /// Returns the states of a bystander after a step, rounded to states that may be together with
     /// those that arrive: split in halves if none of them contains the whole.
-    fn fates(&self, step: &Step, b: Local, paired: Row<'_>) -> Result<Vec<Local>, Flaw> {
+    fn fates(&self, step: &Step, to: Shared, b: Local, paired: Row<'_>) -> Result<Vec<Local>, Flaw> {
         const MOST: usize = 1 << 12;
         let mut fates = Vec::new();
         match step.others {
@@ -330,13 +330,14 @@ impl<'a> Closed<'a> {
         }
         let (mut todo, mut found): (Vec<Local>, Vec<Local>) =
             (fates.into_iter().flatten().collect(), Vec::new());
+        let allowed = |fate: Local| self.vectors.allow_move((step.from, to), b, fate);
         let known = |l: Local| self.views.number(l).is_some_and(|n| paired.contains(n));
         let round = |fate: Local| {
-            if known(fate) && self.vectors.allow_move(b, fate) {
+            if known(fate) && allowed(fate) {
                 return Some(fate);
             }
             let among = paired.iter().map(|n| self.views.local(n));
-            self.round_up(among.filter(|&m| self.vectors.allow_move(b, m)), fate)
+            self.round_up(among.filter(|&m| allowed(m)), fate)
         };
         while let Some(fate) = todo.pop() {
             match (round(fate), self.parts.halves(fate)) {

@@ -75,6 +75,10 @@ fn random_system(rng: &mut Rng) -> String {
 
 const NET: &str = "vars a b c\nrules\na >= 1 -> a' = a-1, b' = b+1;\nb >= 2 -> b' = b-2, c' = c+1;\nc >= 1 -> c' = 0, a' = a+c;\ninit a = 1, b = 0, c = 0\ntarget c >= 1\nb >= 1";
 
+/// Three threads lead from shared state 0 to 3; a fourth would be needed to enter 4. The proof by
+/// `equations` is a tree of cases.
+const APART: &str = "5 10\n0 0 -> 1 9\n1 0 -> 2 9\n2 0 -> 3 9\n3 0 -> 4 9\n4 9 -> 3 9\n4 9 -> 4 8\n";
+
 /// Two workers and a lock; a thread that has finished never works again. Conditions on numbers, some
 /// of which can be reached.
 const CONTEST_NET: &str = "<pnml><net>
@@ -222,6 +226,9 @@ fn cases(scratch: &Path) -> Vec<Case> {
         }
     }
     add("net", &|| input("net", NET, Format::Spec), Path::new(""), &Question::default());
+    let apart =
+        Question { initial: Some("0|0,0,0/6".into()), targets: vec!["3|8".into()], ..Question::default() };
+    add("apart", &|| input("apart", APART, Format::Tts), Path::new(""), &apart);
     for seed in 0..12 {
         let mut rng = Rng::new(seed);
         let text = random_system(&mut rng);

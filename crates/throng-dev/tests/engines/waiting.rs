@@ -544,8 +544,7 @@ fn proofs_of_what_does_not_hold_are_rejected() {
                     needed += u32::from(check(&outcome.problem, &target, &one).is_err());
                 }
                 Verdict::Safe(Certificate::Views(views)) => {
-                    let (vectors, basis, ranks) = (Vec::new(), Vec::new(), Vec::new());
-                    proofs.push(Relative { views: views.clone(), vectors, basis, ranks });
+                    proofs.push(Relative::of_views(views.clone()));
                 }
                 _ if few.iter().any(|(few, worlds)| asked.holds(few, worlds)) => {
                     violated.push((outcome.problem.clone(), target));

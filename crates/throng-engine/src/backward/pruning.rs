@@ -72,6 +72,7 @@ impl<'a> Pruning<'a> {
         Certificate::Relative(Arc::new(Relative {
             views: self.facts.views().clone(),
             vectors: self.facts.linear().iter().map(|l| l.vector.clone()).collect(),
+            trees: Vec::new(),
             basis,
             ranks: Vec::new(),
         }))

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Variable};
 use rustc_hash::FxHashMap;
 
+use super::connected::loose;
 use super::lp::{Equations, NoSolution, Row, solve};
 use crate::FlowStatistics;
 use crate::facts::Facts;
@@ -205,21 +206,12 @@ impl Flow<'_> {
         let moves: Vec<(u32, u32)> = rows.iter().filter_map(|row| row.shared).collect();
         let mut together = BTreeSet::from([self.equations.shared[&self.family.shared]]);
         grow(&mut together, &moves);
-        let loose = |row: &&&Row| match row.shared {
-            Some((from, _)) => !together.contains(&from),
-            None => row.keeps.iter().all(|s| !together.contains(s)),
-        };
-        let first = rows.iter().find(loose)?;
-        let mut apart: BTreeSet<u32> = first
-            .shared
-            .map_or_else(|| first.keeps.iter().copied().collect(), |(from, _)| BTreeSet::from([from]));
-        grow(&mut apart, &moves);
-        Some(apart)
+        loose(&rows, &together, &moves)
     }
 }
 
 /// Adds everything that is connected with a set.
-fn grow(set: &mut BTreeSet<u32>, moves: &[(u32, u32)]) {
+pub(super) fn grow(set: &mut BTreeSet<u32>, moves: &[(u32, u32)]) {
     loop {
         let before = set.len();
         for &(from, to) in moves {

@@ -167,7 +167,7 @@ impl Equations {
         for start in starts {
             lp.add_constraint(self.value(&columns, start), ComparisonOp::Le, 0.0);
         }
-        for terms in self.goal(&mut lp, &columns, facts, bad) {
+        for (_, terms) in self.goal(&mut lp, &columns, facts, bad) {
             lp.add_constraint(terms, ComparisonOp::Ge, 1.0);
         }
         Ticker::new(limits).ticks(self.effort())?;
@@ -233,7 +233,7 @@ impl Equations {
         // Only differences matter, so the sum here can be fixed to 0.
         lp.add_constraint(self.value(&columns, from), ComparisonOp::Eq, 0.0);
         let there = lp.add_var(1.0, (0.0, f64::INFINITY));
-        for mut terms in self.goal(&mut lp, &columns, facts, goal) {
+        for (_, mut terms) in self.goal(&mut lp, &columns, facts, goal) {
             terms.add(there, -1.0);
             lp.add_constraint(terms, ComparisonOp::Ge, 0.0);
         }
@@ -259,7 +259,12 @@ impl Equations {
     }
 
     /// Adds a variable for each column; local states cost `price` each.
-    fn variables(&self, lp: &mut microlp::Problem, problem: &Problem, price: f64) -> Vec<microlp::Variable> {
+    pub(super) fn variables(
+        &self,
+        lp: &mut microlp::Problem,
+        problem: &Problem,
+        price: f64,
+    ) -> Vec<microlp::Variable> {
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         let unbounded: FxHashSet<Local> =
             problem.initial.iter().flat_map(|f| f.any.iter().copied()).collect();
@@ -281,7 +286,7 @@ impl Equations {
     }
 
     /// Returns the sum at `config`; unbounded numbers of threads contribute nothing.
-    fn value(&self, columns: &[microlp::Variable], config: &Config) -> LinearExpr {
+    pub(super) fn value(&self, columns: &[microlp::Variable], config: &Config) -> LinearExpr {
         let mut terms = LinearExpr::empty();
         if let Some(&s) = self.shared.get(&config.shared) {
             terms.add(columns[s as usize], 1.0);
@@ -294,14 +299,15 @@ impl Equations {
         terms
     }
 
-    /// Returns, for each shared state with which `bad` may be covered, (at most) the sum there.
-    fn goal(
+    /// Returns, for each shared state with which `bad` may be covered, its column and (at most) the
+    /// sum there.
+    pub(super) fn goal(
         &self,
         lp: &mut microlp::Problem,
         columns: &[microlp::Variable],
         facts: &Facts,
         bad: &Config,
-    ) -> Vec<LinearExpr> {
+    ) -> Vec<(u32, LinearExpr)> {
         let mut sums = Vec::new();
         for (s, threads) in facts.meeting(bad) {
             let Some(&s) = self.shared.get(&s) else { continue };
@@ -326,7 +332,7 @@ impl Equations {
             let mut terms: Vec<(u32, f64)> = terms.into_iter().collect();
             terms.sort_unstable_by_key(|e| e.0);
             terms.into_iter().for_each(|(column, n)| sum.add(columns[column as usize], n));
-            sums.push(sum);
+            sums.push((s, sum));
         }
         sums
     }

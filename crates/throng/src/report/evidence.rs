@@ -249,18 +249,29 @@ fn relative(relative: &Relative) -> Explained {
     let seen = views(&relative.views);
     let mut words = vec![
         seen.words[0].clone(),
-        format!(
-            "{} a number to every shared state, and one that is not negative to every local state. No step that these views \
-             allow makes the sum larger; so a configuration with a larger sum than all initial ones is never reached.",
-            if relative.vectors.len() == 1 {
-                "A vector gives".into()
-            } else {
-                format!("{} vectors each give", relative.vectors.len())
-            }
-        ),
+        "A vector gives a number to every shared state, and one that is not negative to every local state."
+            .into(),
     ];
+    if !relative.vectors.is_empty() {
+        words.push(format!(
+            "No step that these views allow makes the sum of {} larger; so a configuration with a larger sum than all \
+             initial ones is never reached.",
+            match relative.vectors.len() {
+                1 => "the vector".into(),
+                n => format!("any of {n} vectors"),
+            }
+        ));
+    }
+    if !relative.trees.is_empty() {
+        words.push(
+            "Runs are also divided: into those that are never in some shared states, in none of which a run starts, and \
+             those that enter them at least once. Each case has a vector whose sum its steps do not make larger, and each entry \
+             makes smaller."
+                .into(),
+        );
+    }
     if relative.basis.is_empty() {
-        words.push("Every bad configuration is excluded by the views or by a vector.".into());
+        words.push("Every bad configuration is excluded by the views, by a vector, or in all cases.".into());
         let obligations = [
             "every view of an initial configuration is a member, and steps lead to members",
             "no possible step makes a vector's sum larger",

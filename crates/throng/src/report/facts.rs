@@ -110,7 +110,7 @@ impl Texts {
 }
 
 /// A set of lines: one bit for each, by index.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 struct Row(Vec<u64>);
 
 impl Row {
@@ -131,11 +131,42 @@ impl Row {
         }
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
     }
+}
 
-    fn iter(&self) -> impl Iterator<Item = usize> {
-        (0..self.0.len() * 64).filter(|&i| self.contains(i))
+/// The lines at which some threads of a member may be: most members have a thread at one line, and
+/// some have threads at nearly all.
+#[derive(Default)]
+struct Lines {
+    each: BTreeSet<usize>,
+    row: Row,
+}
+
+impl Lines {
+    fn of(each: BTreeSet<usize>) -> Lines {
+        let mut row = Row::default();
+        if each.len() > FEW {
+            each.iter().for_each(|&i| row.insert(i));
+        }
+        Lines { each, row }
+    }
+
+    /// Adds these lines to a set.
+    fn add_to(&self, set: &mut Row) {
+        if self.each.len() > FEW {
+            set.extend(&self.row);
+        } else {
+            self.each.iter().for_each(|&i| set.insert(i));
+        }
+    }
+
+    /// Returns the cost of [`Lines::add_to`] in ticks.
+    fn ticks(&self) -> u32 {
+        1 + self.row.0.len().max(self.each.len().min(FEW)) as u32 / 16
     }
 }
+
+/// Maximum number of lines that are added to a set one by one.
+const FEW: usize = 16;
 
 #[derive(Default)]
 struct Collector {
@@ -188,15 +219,15 @@ impl Collector {
         let mut at: HashMap<Local, Option<usize>> = HashMap::new();
         let mut known: HashMap<Shared, Row> = HashMap::new();
         for member in covering.members() {
-            let mut rows: Vec<(Row, bool)> = Vec::new();
+            let mut rows: Vec<(Lines, bool)> = Vec::new();
             for (states, several) in &member.threads {
-                let mut row = Row::default();
+                let mut row = BTreeSet::new();
                 for &l in states.iter() {
                     ticker.tick()?;
                     let line = *at.entry(l).or_insert_with(|| seen.meet(model, l));
-                    line.into_iter().for_each(|i| row.insert(i));
+                    row.extend(line);
                 }
-                rows.push((row, *several));
+                rows.push((Lines::of(row), *several));
             }
             seen.note_shared(model, &member, &rows, &mut known, &mut ticker)?;
             seen.note_together(&rows, &mut ticker)?;
@@ -219,20 +250,19 @@ impl Collector {
         &mut self,
         model: &dyn Model,
         member: &Member<'_>,
-        rows: &[(Row, bool)],
+        rows: &[(Lines, bool)],
         known: &mut HashMap<Shared, Row>,
         ticker: &mut Ticker<'_>,
     ) -> Result<(), Unknown> {
-        let mut all = Row::default();
-        rows.iter().for_each(|(row, _)| all.extend(row));
         for &s in member.shared.iter() {
             let before = known.entry(s).or_default();
-            let new: Vec<usize> = all.iter().filter(|&i| !before.contains(i)).collect();
-            ticker.ticks(1 + self.lines.len() as u32 / 64)?;
+            let each = rows.iter().flat_map(|(lines, _)| lines.each.iter().copied());
+            let new: BTreeSet<usize> = each.filter(|&i| !before.contains(i)).collect();
+            ticker.ticks(rows.iter().map(|(lines, _)| lines.each.len() as u32).sum())?;
             if new.is_empty() {
                 continue;
             }
-            before.extend(&all);
+            new.iter().for_each(|&i| before.insert(i));
             let values = self.texts.numbered(model.shared_values(s));
             self.anywhere.note(&values);
             for i in new {
@@ -244,12 +274,12 @@ impl Collector {
         Ok(())
     }
 
-    fn note_together(&mut self, rows: &[(Row, bool)], ticker: &mut Ticker<'_>) -> Result<(), Unknown> {
+    fn note_together(&mut self, rows: &[(Lines, bool)], ticker: &mut Ticker<'_>) -> Result<(), Unknown> {
         for (i, (a, several)) in rows.iter().enumerate() {
             for (b, _) in rows.iter().enumerate().filter(|(j, _)| i != *j || *several).map(|(_, row)| row) {
-                for line in a.iter() {
-                    ticker.ticks(1 + b.0.len() as u32 / 16)?;
-                    self.together[line].extend(b);
+                for &line in &a.each {
+                    ticker.ticks(b.ticks())?;
+                    b.add_to(&mut self.together[line]);
                 }
             }
         }
@@ -260,11 +290,20 @@ impl Collector {
     fn facts(&self, limits: &Limits) -> Result<Vec<LineFacts>, Unknown> {
         let mut ticker = Ticker::new(limits);
         let reached: Vec<usize> = (0..self.lines.len()).filter(|&i| self.shared[i].is_some()).collect();
+        let lines: Vec<u32> = reached.iter().map(|&i| self.lines[i]).collect();
         let mut found = Vec::new();
+        // Most lines have the same others.
+        let mut apart: HashMap<&Row, Option<String>> = HashMap::new();
         for &i in &reached {
-            ticker.ticks(1 + reached.len() as u32 / 16)?;
+            let others = &self.together[i];
+            ticker.ticks(1 + others.0.len() as u32 / 16)?;
             let mut facts = self.values(i);
-            facts.extend(self.apart(i, &reached));
+            if !apart.contains_key(others) {
+                ticker.ticks(1 + reached.len() as u32 / 16)?;
+                let said = (!self.elsewhere).then(|| Collector::apart(others, &reached, &lines));
+                apart.insert(others, said.flatten());
+            }
+            facts.extend(apart[others].clone());
             if !facts.is_empty() {
                 found.push(LineFacts { line: self.lines[i], facts });
             }
@@ -303,17 +342,14 @@ impl Collector {
         }
     }
 
-    /// Returns where no other thread is while one is at a line.
-    fn apart(&self, i: usize, reached: &[usize]) -> Option<String> {
-        if self.elsewhere {
-            return None;
-        }
-        let apart: Vec<bool> = reached.iter().map(|&other| !self.together[i].contains(other)).collect();
-        let lines: Vec<u32> = reached.iter().map(|&i| self.lines[i]).collect();
+    /// Returns where no other thread is while one is at a line with these others; `lines` are those
+    /// that are reached.
+    fn apart(others: &Row, reached: &[usize], lines: &[u32]) -> Option<String> {
+        let apart: Vec<bool> = reached.iter().map(|&other| !others.contains(other)).collect();
         match apart.iter().filter(|a| **a).count() {
             0 => None,
             n if n == lines.len() => Some("there is no other thread".into()),
-            _ => Some(format!("no other thread is at {}", ranges(&apart, &lines))),
+            _ => Some(format!("no other thread is at {}", ranges(&apart, lines))),
         }
     }
 }
