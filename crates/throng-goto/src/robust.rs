@@ -233,16 +233,20 @@ impl Robust {
             Effect::Access { address, size, writes, kind, at, inside, .. } => {
                 let rule = match (kind, writes) {
                     (Access::Internal, _) => {
-                        watch.internal(&mut run.bits, *address, *writes);
+                        watch.internal(&mut run.bits, (*address, *size), *writes);
                         return Some(());
                     }
+                    // To free an object is not a write that a read may meet: whether one still may
+                    // come to it is a matter of races.
+                    (Access::Plain, true) if *size > 8 && !watch.is_race() => return Some(()),
                     (Access::Plain, _) => {
                         match watch.concerns(*address, *size) {
                             None => self.incomplete_at(*at, SIZES),
                             Some(true) => {
                                 let kind = if *writes { Kind::Store } else { Kind::Load };
-                                let (rule, of) = ((kind, Order::Relaxed), (*address, *size));
-                                run.written |= watch.step(&self.rules, &mut run.bits, rule, of);
+                                let rule = (kind, Order::Relaxed);
+                                run.written |=
+                                    watch.step(&self.rules, &mut run.bits, rule, (*address, *size));
                             }
                             Some(false) => {}
                         }

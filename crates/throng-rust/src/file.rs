@@ -12,7 +12,7 @@ use crate::emission::{Emission, Module, files_of, not_run, refused};
 use crate::passes::{self, Run};
 use crate::process::{self, Done};
 use crate::toolchain::Toolchain;
-use crate::whole;
+use crate::{shared, whole};
 
 /// Maximum number of files beside a text that its modules are looked for among.
 const MOST_BESIDE: usize = 10_000;
@@ -56,9 +56,16 @@ pub fn emit(
         false if passes::are_refused(&reading.stderr) => listed,
         false => return Err(refused(&toolchain.rustc, &reading)),
     };
+    let instances = match shared::may_miss(&text) {
+        true if compiling.run(Run::Instances, "instances.ll")?.succeeded => {
+            shared::missing(&text, &compiling.read("instances.ll")?)
+        }
+        _ => None,
+    };
     let dependencies = compiling.read("listing.d")?;
+    let others = instances.map(|text| Module { name: format!("{}-std", crate_name(path)), text });
     Ok(Emission {
-        modules: vec![Module { name: crate_name(path), text }],
+        modules: others.into_iter().chain([Module { name: crate_name(path), text }]).collect(),
         files: files_of(&dependencies),
         folder: std::env::current_dir().unwrap_or_default(),
         version: toolchain.version.clone(),
@@ -129,6 +136,8 @@ impl Compiling<'_> {
         command.args(["--crate-name", &crate_name(self.path)]).args(passes::flags(run));
         // As a library, a program has no function that is used.
         command.args(passes::all_functions()).args(["-A", "dead_code"]);
+        // Where files go in between, which else would be the current folder.
+        command.arg("--out-dir").arg(self.folder.path());
         command.arg("--emit").arg(format!("llvm-ir={}", output.display()));
         command.arg("--emit").arg(format!("dep-info={}", output.with_extension("d").display()));
         command.args(&self.options.flags).arg(not_an_option(self.path));

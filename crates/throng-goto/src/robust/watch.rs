@@ -91,6 +91,9 @@ pub struct Rules {
     table: Vec<OnceLock<Update>>,
 }
 
+/// The size of the word of a lock.
+const LOCK: u32 = 4;
+
 const KINDS: [Kind; 4] = [Kind::Load, Kind::Store, Kind::Update, Kind::Fence];
 
 impl Rules {
@@ -232,14 +235,14 @@ impl Watch {
             }
         }
         if rule != Kind::Fence {
-            self.keep(address, size, now);
+            self.keep((address, size), now);
         }
         written
     }
 
     /// A library's lock or its like is read or written. All threads agree on the order of such
     /// accesses; what they let threads know is said by [`Watch::acquire`] and [`Watch::release`].
-    pub fn internal(&mut self, own: &mut Bits, address: i64, writes: bool) {
+    pub fn internal(&mut self, own: &mut Bits, (address, size): (i64, u32), writes: bool) {
         let (reader, writer) = (bit_of_location(Of::ReaderAware), bit_of_location(Of::WriterAware));
         let its = self.bits_of(address);
         if its & if writes { reader } else { writer } != 0 {
@@ -249,7 +252,7 @@ impl Watch {
         if has(*own, Mine::Aware) {
             now |= if writes { reader | writer } else { reader };
         }
-        self.keep(address, 1, now);
+        self.keep((address, size), now);
     }
 
     /// A thread takes a lock: it learns what those know who have released it.
@@ -264,7 +267,7 @@ impl Watch {
     pub fn release(&mut self, own: Bits, address: i64) {
         if !has(own, Mine::Current) {
             let now = self.bits_of(address) & !bit_of_location(Of::Message);
-            self.keep(address, 1, now);
+            self.keep((address, LOCK), now);
         }
     }
 
@@ -305,9 +308,13 @@ impl Watch {
         found.map_or(SILENT, |at| self.locations[at].2)
     }
 
-    fn keep(&mut self, address: i64, size: u32, bits: Bits) {
+    fn keep(&mut self, (address, size): (i64, u32), bits: Bits) {
         match self.locations.binary_search_by_key(&address, |l| l.0) {
-            Ok(at) => self.locations[at].2 = bits,
+            Ok(at) => {
+                let (_, most, before) = &mut self.locations[at];
+                *most = size.max(*most);
+                *before = bits;
+            }
             Err(at) if bits != SILENT => self.locations.insert(at, (address, size, bits)),
             Err(_) => {}
         }

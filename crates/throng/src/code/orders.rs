@@ -250,6 +250,7 @@ fn doubtful(doubts: &[String]) -> String {
 }
 
 /// Returns whether what is safe under sequential consistency is shown to be safe under C11.
+#[cfg(feature = "c")]
 pub(super) fn holds(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<bool, Error> {
     if matches!(robustness(job, posed, &share(limits, 2))?, Robustness::Shown(_)) {
         return Ok(true);
