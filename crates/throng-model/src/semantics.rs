@@ -362,10 +362,10 @@ mod tests {
         fn predecessors(&self) -> Option<&dyn Predecessors> {
             Some(self)
         }
-    }
 
-    fn waits(&self) -> Option<&dyn crate::waiting::Waits> {
-        None
+        fn waits(&self) -> Option<&dyn crate::waiting::Waits> {
+            None
+        }
     }
 
     impl Predecessors for Toy {

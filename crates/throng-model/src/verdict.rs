@@ -192,13 +192,7 @@ pub struct Vector {
 impl Relative {
     /// Returns the views alone.
     pub fn of_views(views: Arc<Views>) -> Relative {
-        Relative {
-            views,
-            vectors: Vec::new(),
-            trees: Vec::new(),
-            basis: Vec::new(),
-            ranks: Vec::new(),
-        }
+        Relative { views, vectors: Vec::new(), trees: Vec::new(), basis: Vec::new(), ranks: Vec::new() }
     }
 }
 

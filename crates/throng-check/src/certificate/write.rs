@@ -13,8 +13,8 @@ use super::compiled::{Namer, ProgramNames};
 use super::complete::complete;
 use super::{
     Answered, Asked, Block, Branch, Case, Claim, Condition, Configuration, Count, CutoffClaim, Document,
-    Evidence, FORMAT, Family, Input, LocalPart, Most, Needed, Property, Rank, Reduction, Start, States, Taken,
-    VERSION, Weights, hash,
+    Evidence, FORMAT, Family, Input, LocalPart, Most, Needed, Property, Rank, Reduction, Start, States,
+    Taken, VERSION, Weights, hash,
 };
 use crate::certify::{Asked as Question, Fault, certify, read};
 use crate::rules::cutoff::CutoffProof;
@@ -420,15 +420,13 @@ fn set<'a>(
             Evidence::Closed { configurations: Configs { set, numbers: numbers.clone() } }
         }
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
-        Certificate::Upward(set) => {
-            Evidence::Invariants {
-                views: None,
-                vectors: Vec::new(),
-                basis: configs(set),
-                trees: Vec::new(),
-                ranks: Vec::new(),
-            }
-        }
+        Certificate::Upward(set) => Evidence::Invariants {
+            views: None,
+            vectors: Vec::new(),
+            basis: configs(set),
+            trees: Vec::new(),
+            ranks: Vec::new(),
+        },
         Certificate::Views(views) => Evidence::Invariants {
             views: Some(blocks(views)),
             vectors: Vec::new(),

@@ -7,9 +7,7 @@ use std::time::Instant;
 
 use super::abstraction::{Attempt, WithAbstraction};
 use super::deadlock::Known;
-use super::{
-    Answered, Posed, deadlock, locksets, memory, orders, parts, races, undecided, waiting,
-};
+use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races, undecided, waiting};
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
