@@ -1,8 +1,9 @@
 //! A question as JSON: what the command `throng.check` and the page of `throng serve` take.
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
-use throng::{CodeQuestion, Question};
+use throng::{CodeQuestion, MemoryModel, Question};
 use throng_lang::vocabulary::Vocabulary;
 
 /// The names of the fields of [`Asked`] in messages.
@@ -24,6 +25,9 @@ static FIELDS: Vocabulary = Vocabulary {
     baseline: "`throng check --baseline`",
     library: "`throng check --library`",
     entry: "entries",
+    one: "one",
+    setup: "setup",
+    memory_model: "memoryModel",
     deadlock: "deadlock",
     stuck: "stuck",
     starvation: "starvation",
@@ -49,6 +53,10 @@ pub struct Asked {
     starvation: Vec<String>,
     invariants: Vec<String>,
     entries: Vec<String>,
+    one: Vec<String>,
+    setup: Option<String>,
+    #[serde(deserialize_with = "memory_model")]
+    memory_model: Option<MemoryModel>,
     data_race: bool,
     overflow: bool,
     locks: bool,
@@ -56,7 +64,18 @@ pub struct Asked {
     assertions: bool,
 }
 
+/// Reads the name of a memory model.
+fn memory_model<'d, D: Deserializer<'d>>(from: D) -> Result<Option<MemoryModel>, D::Error> {
+    let name = Option::<String>::deserialize(from)?;
+    name.map(|name| name.parse()).transpose().map_err(D::Error::custom)
+}
+
 impl Asked {
+    /// Returns the functions that any number of threads call.
+    pub fn entries(&self) -> &[String] {
+        &self.entries
+    }
+
     /// Converts it to a question of the library.
     pub fn question(&self) -> Question {
         let asked = self.clone();
@@ -75,6 +94,9 @@ impl Asked {
             invariants: asked.invariants,
             code: CodeQuestion {
                 entries: asked.entries,
+                one: asked.one,
+                setup: asked.setup,
+                memory_model: asked.memory_model,
                 data_race: asked.data_race,
                 overflow: asked.overflow,
                 locks: asked.locks,

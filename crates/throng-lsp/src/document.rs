@@ -6,14 +6,15 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use crate::asked::Asked;
+use crate::entries::{entries, has_main};
 use crate::names::{Kind, Names, Symbol};
 use crate::position::Text;
-use crate::verdict::is_c;
+use crate::verdict::{is_code, is_rust};
 use throng::{Format, Input, Job, SourceDiagnostic};
 use throng_lang::bp::ast::ASYNC;
 use throng_lang::bp::lexer::{CONTEXTUAL, Lexer, Tok};
 use throng_lang::bp::{self, parser};
-use throng_lang::source::{Diagnostic, Severity};
+use throng_lang::source::{Diagnostic, Severity, Span};
 
 /// A text that is open in the editor.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Document {
         changes.iter().all(|change| self.text.change(change).is_some())
     }
 
-    /// Returns its format; `None` if that is C or unknown.
+    /// Returns its format; `None` if that is unknown.
     pub fn format(&self) -> Option<Format> {
         format(&self.path)
     }
@@ -65,7 +66,7 @@ impl Document {
 
     /// Returns its diagnostics in the protocol's form.
     pub fn diagnostics(&self) -> Vec<Value> {
-        if is_c(&self.path) || self.format().is_none() {
+        if is_code(&self.path) || self.format().is_none() {
             return Vec::new();
         }
         let mut found: Vec<Value> =
@@ -118,7 +119,7 @@ impl Document {
             .collect()
     }
 
-    fn symbol_at(&self, position: &Value) -> Option<(throng_lang::source::Span, usize)> {
+    fn symbol_at(&self, position: &Value) -> Option<(Span, usize)> {
         self.names().at(self.text.byte(position)?)
     }
 
@@ -268,6 +269,20 @@ impl Document {
             entry(s, children)
         })
         .collect()
+    }
+
+    /// Returns the functions that any number of threads could call, and their ranges.
+    pub fn entries(&self) -> Vec<(&str, Value)> {
+        if !is_code(&self.path) {
+            return Vec::new();
+        }
+        let found = entries(&self.text.text, is_rust(&self.path)).into_iter();
+        found.map(|(name, at)| (name, self.text.range(Span::new(at.start, at.end)))).collect()
+    }
+
+    /// Returns whether a program in C or Rust has a function `main`.
+    pub fn has_main(&self) -> bool {
+        has_main(&self.text.text, is_rust(&self.path))
     }
 
     /// Returns the range of the code lenses: the function `main`, else the first line.

@@ -2,7 +2,7 @@
 //! editor.
 //!
 //! ```text
-//! stdin ─ transport ─► server ─► document (names, position, format)      answers at once
+//! stdin ─ transport ─► server ─► document (names, entries, position, format)      answers at once
 //!                         └────► verdict, on a thread of its own         answers when it is known, or cancelled
 //! ```
 //!
@@ -13,6 +13,7 @@
 
 mod asked;
 mod document;
+mod entries;
 mod format;
 mod names;
 mod position;

@@ -465,7 +465,7 @@ impl Server {
     }
 
     fn lenses(&self, document: &Document) -> Value {
-        if document.format().is_none() && !verdict::is_c(&document.path) {
+        if document.format().is_none() {
             return json!([]);
         }
         let lens = |title: String, command: &str| {
@@ -477,15 +477,25 @@ impl Server {
         if self.checks.iter().any(|check| check.uri == document.uri) {
             return json!([lens("checking … (stop)".into(), "throng.stop")]);
         }
-        let Some(kept) = self.kept_for(document) else {
-            return json!([lens("check".into(), "throng.check")]);
-        };
-        let mut lenses = vec![lens(verdict::headline(&kept.found.outcome), "throng.check")];
-        match kept.found.outcome.status() {
-            Status::Unsafe => lenses.push(lens("show run".into(), "throng.showRun")),
-            Status::Safe => lenses.push(lens("show proof".into(), "throng.showProof")),
-            Status::Unknown => {}
+        let kept = self.kept_for(document);
+        let entries = document.entries();
+        let mut lenses = Vec::new();
+        if !verdict::is_code(&document.path) || entries.is_empty() || document.has_main() {
+            let whole = kept.filter(|kept| kept.asked.entries().is_empty());
+            let title = whole.map_or_else(|| "check".into(), |kept| verdict::headline(&kept.found.outcome));
+            lenses.push(lens(title, "throng.check"));
         }
+        lenses.extend(entry_lenses(document, &entries, kept));
+        let Some(kept) = kept else { return lenses.into() };
+        let mut shown = match kept.found.outcome.status() {
+            Status::Unsafe => lens("show run".into(), "throng.showRun"),
+            Status::Safe => lens("show proof".into(), "throng.showProof"),
+            Status::Unknown => return lenses.into(),
+        };
+        if let Some((_, range)) = entries.iter().find(|(name, _)| kept.asked.entries() == [*name]) {
+            shown["range"] = range.clone();
+        }
+        lenses.push(shown);
         lenses.into()
     }
 
@@ -684,6 +694,25 @@ impl Server {
         }
         self.kept.push(kept);
     }
+}
+
+/// Returns what can be asked about the functions of a program in C or Rust. A verdict about one of
+/// them stands in its place.
+fn entry_lenses(document: &Document, entries: &[(&str, Value)], kept: Option<&Kept>) -> Vec<Value> {
+    let mut lenses = Vec::new();
+    let mut add = |range: &Value, title: &str, question: Value| {
+        let arguments = json!([document.uri, question]);
+        let command = json!({ "title": title, "command": "throng.check", "arguments": arguments });
+        lenses.push(json!({ "range": range, "command": command }));
+    };
+    for (name, range) in entries {
+        let asked = kept.filter(|kept| kept.asked.entries() == [*name]);
+        let verdict = asked.map(|kept| verdict::headline(&kept.found.outcome));
+        let title = verdict.unwrap_or_else(|| "check with any number of threads".into());
+        add(range, &title, json!({ "entries": [name] }));
+        add(range, "races?", json!({ "entries": [name], "dataRace": true }));
+    }
+    lenses
 }
 
 /// Returns one edit that replaces the text, unless it is already formatted.

@@ -82,6 +82,16 @@ pub fn check(
     Ok(Found { outcome, facts, prepared: Some(prepared) })
 }
 
+/// Returns whether a file is in a language of which functions can be asked about.
+pub fn is_code(path: &Path) -> bool {
+    is_c(path) || is_rust(path)
+}
+
+/// Returns whether a file is Rust. Another server reads it while it is typed.
+pub fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "rs")
+}
+
 /// Returns whether a file is C, whose preprocessor may take longer than an editor waits.
 pub fn is_c(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "c" || e == "i")
@@ -174,7 +184,7 @@ pub fn diagnostics(outcome: &Outcome, uri: &str, text: &Text) -> Vec<Value> {
     found
 }
 
-/// Returns a warning at each access of this file that may race, with the other access as its
+/// Returns a hint at each access of this file that may race, with the other access as its
 /// related place. Other files have no text here.
 fn possible_races(outcome: &Outcome, findings: &Findings, uri: &str, text: &Text) -> Vec<Value> {
     let mut found = Vec::new();
@@ -186,7 +196,7 @@ fn possible_races(outcome: &Outcome, findings: &Findings, uri: &str, text: &Text
                 }
                 let mut warning = json!({
                     "range": text.rest_of_line(here.line, here.column),
-                    "severity": 2,
+                    "severity": 4,
                     "source": "throng",
                     "code": "possible-race",
                     "message": format!("possible race on {}: this {} and a {} in line {}; {}", object.name, here.kind(), other.kind(), other.line, race.why),

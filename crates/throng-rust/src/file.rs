@@ -1,5 +1,6 @@
 //! A single file, compiled as a crate of its own.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +13,9 @@ use crate::passes::{self, Run};
 use crate::process::{self, Done};
 use crate::toolchain::Toolchain;
 use crate::whole;
+
+/// Maximum number of files beside a text that its modules are looked for among.
+const MOST_BESIDE: usize = 10_000;
 
 /// How a file is compiled.
 #[derive(Clone, Debug)]
@@ -62,6 +66,52 @@ pub fn emit(
         kept: None,
         bare: !reading.succeeded,
     })
+}
+
+/// Compiles a text that stands for a file. The modules that it names are the files beside that
+/// file, and messages call it by the file's path.
+pub fn emit_text(
+    path: &Path,
+    text: &str,
+    options: &Options,
+    is_modelled: &dyn Fn(&str) -> bool,
+) -> Result<Emission, Diagnostic> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let copy = tempfile::Builder::new().prefix("throng-text-").tempdir().map_err(unwritten)?;
+    let name = path.file_name().unwrap_or(OsStr::new("text.rs"));
+    stand_beside(folder, name, copy.path()).map_err(unwritten)?;
+    std::fs::write(copy.path().join(name), text).map_err(unwritten)?;
+    let mut options = options.clone();
+    options.flags.push(format!("--remap-path-prefix={}={}", copy.path().display(), folder.display()));
+    let mut emission = emit(&copy.path().join(name), &options, is_modelled)?;
+    for file in &mut emission.files {
+        if let Ok(inside) = file.strip_prefix(copy.path()) {
+            *file = folder.join(inside);
+        }
+    }
+    Ok(emission)
+}
+
+/// Links what is beside a file into another folder.
+fn stand_beside(folder: &Path, except: &OsStr, into: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_BESIDE) {
+        if entry.file_name() != except {
+            link(&entry.path(), &into.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(path: &Path, name: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(path, name)
+}
+
+/// Links need rights of their own elsewhere; a module beside the file is then not found, and rustc
+/// says so.
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 struct Compiling<'a> {

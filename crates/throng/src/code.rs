@@ -8,6 +8,7 @@ mod check;
 #[cfg(feature = "c")]
 mod compiling;
 mod deadlock;
+mod line_facts;
 mod locksets;
 mod memory;
 mod mutate;
@@ -41,12 +42,14 @@ pub(crate) use replay::replay;
 pub(crate) use weakest::weakest;
 pub(crate) use witness::{follow, write as witness};
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use self::parts::Part;
 use self::text::{Loaded, Text};
 use crate::error::Error;
+use crate::report::facts::{LineFacts, facts};
 use throng_goto::Concrete;
 use throng_goto::program::Program;
 use throng_lang::load::Format;
@@ -125,6 +128,8 @@ impl Code {
                 let text = Text::Ir(ir);
                 Ok(Code { text, files: 1, warnings: Vec::new() })
             }
+            #[cfg(feature = "rust")]
+            Format::Rust => rust::edited(path, text, limits),
             _ => Err(unread(path, format)),
         }
     }
@@ -247,5 +252,25 @@ impl Answered {
     /// Returns the part with a violation, or the first.
     fn shown(&self) -> &Part {
         self.parts.iter().find(|p| p.outcome.is_unsafe()).unwrap_or(&self.parts[0])
+    }
+
+    /// Returns what the proofs show about lines: each fact of one of them is true.
+    pub(crate) fn line_facts(&self) -> Vec<LineFacts> {
+        let mut lines: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for part in self.parts.iter().filter(|p| p.outcome.is_safe() && p.outcome.is_checked()) {
+            let mut shown = part.abstraction.lines();
+            if shown.is_empty() {
+                shown = facts(&part.outcome);
+            }
+            for LineFacts { line, facts } in shown {
+                let known = lines.entry(line).or_default();
+                facts.into_iter().for_each(|f| {
+                    if !known.contains(&f) {
+                        known.push(f)
+                    }
+                });
+            }
+        }
+        lines.into_iter().map(|(line, facts)| LineFacts { line, facts }).collect()
     }
 }

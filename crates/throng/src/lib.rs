@@ -202,3 +202,21 @@ pub use throng_lang::question::{CodeQuestion, Question, SourceDiagnostic};
 pub use throng_model::assumption::Assumption;
 pub use throng_model::limits::Limits;
 pub use throng_model::problem::Bound;
+
+/// Panics unless a [`template::System`] or an [`Outcome`] is safe; the message of the panic is the
+/// report, with the run that violates a property.
+///
+/// ```
+/// # fn main() -> Result<(), throng::Error> {
+/// let text = "decl lock := 0; void main() begin lock := 1 constrain !lock; assert(lock); lock := 0; end";
+/// let input = throng::Input::from_text(text, throng::Format::Bp)?;
+/// throng::assert_safe!(throng::Job::new(&input).check(throng::Engine::Auto, &throng::Limits::none())?);
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! assert_safe {
+    ($system:expr $(,)?) => {
+        $system.assert_safe()
+    };
+}

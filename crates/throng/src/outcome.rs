@@ -129,6 +129,13 @@ impl Outcome {
         self.assumptions.iter().map(Assumption::to_string).collect()
     }
 
+    /// Panics with the report unless everything is safe: with the run if there is one, and with the
+    /// reason if the answer is not known.
+    #[track_caller]
+    pub fn assert_safe(&self) {
+        assert!(self.is_safe(), "{self}");
+    }
+
     /// All verdicts in one: unsafe if any is, else unknown if any is, else safe. That a sum reaches
     /// its largest value is an answer, no violation, and does not count.
     pub fn status(&self) -> Status {

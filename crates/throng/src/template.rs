@@ -37,6 +37,20 @@
 //! # Ok::<(), throng::Error>(())
 //! ```
 //!
+//! In a test, [`assert_safe!`](crate::assert_safe) fails with the run, step by step:
+//!
+//! ```should_panic
+//! # use throng::template::{Move, Start, System, Template};
+//! # struct Broken;
+//! # impl Template for Broken {
+//! #     type Shared = (); type Local = bool;
+//! #     fn start(&self) -> Start<(), bool> { Start::any((), false) }
+//! #     fn moves(&self, _: &(), _: &bool) -> Vec<Move<(), bool>> { vec![Move::to((), true)] }
+//! # }
+//! let system = System::new(Broken).never_two("two are inside", |_, a, b| *a && *b);
+//! throng::assert_safe!(system);
+//! ```
+//!
 //! # How it works
 //!
 //! [`TemplateModel`] gives every value that occurs a number, and these numbers are the states of a
@@ -47,10 +61,12 @@
 //! thread states that cannot occur are in no run, so nothing is lost. Types with more thread states
 //! can only be used with forward engines.
 
+mod fields;
 mod inverse;
 mod model;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -59,7 +75,8 @@ pub use self::model::TemplateModel;
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::Outcome;
-use throng_engine::Engine;
+use throng_engine::explicit::explore;
+use throng_engine::{Engine, Silent};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::verdict::Unknown;
@@ -195,6 +212,9 @@ impl<S, L> Move<S, L> {
 /// The name of the property that is added if `moves` panics for a thread state that may occur.
 const NO_PANIC: &str = "`moves` does not panic";
 
+/// Ticks of work of the search for the states that a bounded number of threads reaches.
+const SHORT: u64 = 1 << 20;
+
 /// A condition that must never hold.
 enum Never<S, L> {
     Shared(BadShared<S>),
@@ -269,28 +289,52 @@ impl<T: Template> System<T> {
         &self.model
     }
 
-    /// Returns the verification problem. Predicates are evaluated on every thread state that may
-    /// occur; too many of these are an error.
+    /// Returns the verification problem. Predicates are evaluated on every thread state that the
+    /// threads reach, where their number is bounded and the search is short, else on every one that
+    /// may occur; too many of these are an error.
     pub fn problem(&self) -> Result<Problem, Unknown> {
+        let reached = self.reached();
         let targets = self.nevers.iter().map(|(name, never)| {
-            let configs = self.configs(never)?;
+            let configs = self.configs(never, reached.as_deref())?;
             Ok(Target::covering(name.clone(), configs))
         });
         let mut targets = targets.collect::<Result<Vec<_>, Unknown>>()?;
         // The forbidden configurations found are all of them only if no thread reaches a state for
-        // which the template panics.
-        let panicking = self.model.panicking();
+        // which the template panics. A search that ended has met none.
+        let panicking = if reached.is_some() { Vec::new() } else { self.model.panicking() };
         if !panicking.is_empty() {
             let configs = panicking.into_iter().map(|(s, l)| Config::new(s, Bag::one(l))).collect();
             targets.push(Target::covering(NO_PANIC, configs));
         }
-        Ok(Problem {
+        Ok(self.asking(targets))
+    }
+
+    fn asking(&self, targets: Vec<Target>) -> Problem {
+        Problem {
             initial: vec![self.model.initial().clone()],
             initial_text: self.model.template().start().text(),
             targets,
             bound: self.bound,
             model: self.model.clone(),
-        })
+        }
+    }
+
+    /// Returns every shared state that a bounded number of threads reaches, with the local states
+    /// in it; `None` if a predicate needs none of them, or a short search does not end.
+    fn reached(&self) -> Option<Vec<(Shared, Vec<Local>)>> {
+        let is_whole = |(_, never): &Forbidden<_, _>| matches!(never, Never::Exactly(..));
+        if self.nevers.iter().all(is_whole) {
+            return None;
+        }
+        let (problem, limits) = (self.asking(Vec::new()), Limits::none().work(SHORT));
+        let found = explore(&problem, 1, &limits, &Silent).ok()?;
+        let mut states: BTreeMap<Shared, Vec<Local>> = BTreeMap::new();
+        for (s, l) in found.thread_states() {
+            states.entry(s).or_default().push(l);
+        }
+        // A shared state that all threads have left has none.
+        found.into_packed().iter().for_each(|config| _ = states.entry(config.shared).or_default());
+        Some(states.into_iter().collect())
     }
 
     /// Decides the problem with the default engine and without limits; for more control see
@@ -299,15 +343,30 @@ impl<T: Template> System<T> {
         Job::of(self.problem()?).check(Engine::Auto, &Limits::none())
     }
 
+    /// Panics with the run if a property is violated, and with the reason if that is not known:
+    /// what [`crate::assert_safe!`] calls.
+    #[track_caller]
+    pub fn assert_safe(&self) {
+        match self.verify() {
+            Ok(outcome) => outcome.assert_safe(),
+            Err(why) => panic!("the system cannot be verified: {why}"),
+        }
+    }
+
     /// Returns the smallest forbidden configurations.
-    fn configs(&self, never: &Never<T::Shared, T::Local>) -> Result<Vec<Config>, Unknown> {
+    fn configs(
+        &self,
+        never: &Never<T::Shared, T::Local>,
+        reached: Option<&[(Shared, Vec<Local>)]>,
+    ) -> Result<Vec<Config>, Unknown> {
         let model = &*self.model;
         if let Never::Exactly(s, threads) = never {
             let threads: Bag = threads.iter().map(|l| model.encode_local(l)).collect();
             return Ok(vec![Config::new(model.encode_shared(s), threads)]);
         }
         let mut configs = Vec::new();
-        for (s, view) in model.thread_states()? {
+        let states = reached.map_or_else(|| model.thread_states(), Ok)?;
+        for (s, view) in states {
             let shared = model.decode_shared(*s);
             let locals: Vec<(Local, T::Local)> = view.iter().map(|&l| (l, model.decode_local(l))).collect();
             forbidden(never, *s, &shared, &locals, &mut configs);
@@ -346,6 +405,7 @@ fn forbidden<S, L>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use throng_dev::laws;
     use throng_model::Model;
 
@@ -383,6 +443,57 @@ mod tests {
                 _ => vec![],
             }
         }
+    }
+
+    /// A counter that two threads may read before either of them writes.
+    struct Lossy;
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    struct Totals {
+        sum: u8,
+        done: u8,
+    }
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    enum Adder {
+        Reads,
+        Writes { read: u8 },
+        Done,
+    }
+
+    impl Template for Lossy {
+        type Shared = Totals;
+        type Local = Adder;
+
+        fn start(&self) -> Start<Totals, Adder> {
+            Start::exactly(Totals { sum: 0, done: 0 }, [Adder::Reads, Adder::Reads])
+        }
+
+        fn moves(&self, now: &Totals, at: &Adder) -> Vec<Move<Totals, Adder>> {
+            match at {
+                Adder::Reads => vec![Move::to(now.clone(), Adder::Writes { read: now.sum }).named("read")],
+                Adder::Writes { read } => {
+                    let then = Totals { sum: read + 1, done: now.done + 1 };
+                    vec![Move::to(then, Adder::Done).named("write")]
+                }
+                Adder::Done => vec![],
+            }
+        }
+    }
+
+    #[test]
+    fn a_failed_assertion_shows_the_run_field_by_field() {
+        let lost = |at: &Totals| at.done == 2 && at.sum < 2;
+        let system = System::new(Lossy).never_shared("an addition is lost", lost);
+        let failed =
+            catch_unwind(AssertUnwindSafe(|| crate::assert_safe!(system))).expect_err("it is broken");
+        let message = failed.downcast_ref::<String>().expect("a text");
+        assert!(message.starts_with("UNSAFE"), "{message}");
+        for part in ["violated: an addition is lost", "sum: 0 -> 1", "done: 1 -> 2"] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+        let right = System::new(Lossy).never_shared("more than were added", |at: &Totals| at.sum > 2);
+        crate::assert_safe!(right);
     }
 
     fn team() -> System<Team> {

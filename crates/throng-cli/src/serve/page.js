@@ -10,17 +10,24 @@ const thread = (number) => `T${number}`;
 let route = { run: null, path: [] };
 let shared = new Map();
 let checking = null;
+/** The text that the last answer is about. */
+let checked = "";
 
-/** What can be asked about C alone, each by a check box. */
-const OF_CODE = ["assertions", "dataRace", "overflow", "locks", "memorySafety"];
+/** What can be asked about source code, each by a check box; the second list is about C alone. */
+const OF_CODE = ["assertions", "dataRace", "memorySafety"];
+const OF_C = ["overflow", "locks"];
 
 const isC = () => /\.[ci]$/i.test($("file").value);
+const isRust = () => /\.(rs|ll)$/i.test($("file").value);
+const isCode = () => isC() || isRust();
 const words = (id) => $(id).value.split(/[ ,]+/).filter((word) => word);
 
 function asked() {
   const all = { threads: $("threads").value ? Number($("threads").value) : null, mutex: words("mutex"), deadlock: $("deadlock").checked };
-  if (!isC()) return { ...all, initial: $("initial").value.trim() || null };
-  return { ...all, entries: words("entries"), ...Object.fromEntries(OF_CODE.map((id) => [id, $(id).checked])) };
+  if (!isCode()) return { ...all, initial: $("initial").value.trim() || null };
+  const chosen = [...OF_CODE, ...(isC() ? OF_C : [])].map((id) => [id, $(id).checked]);
+  const one = isRust() ? { one: words("one") } : {};
+  return { ...all, ...one, entries: words("entries"), memoryModel: $("memoryModel").value || null, ...Object.fromEntries(chosen) };
 }
 
 function question() {
@@ -28,7 +35,7 @@ function question() {
 }
 
 function say(text, kind = "") {
-  $("status").textContent = text;
+  $("status").textContent = $("status").title = text;
   $("status").className = kind;
 }
 
@@ -51,21 +58,47 @@ function el(tag, text, name = "") {
 
 // ── the editor ──
 
-function numbers(active = new Set()) {
+/** Numbers of lines; marks say of some of them what they are and which threads are there. */
+function numbers(marks = new Map()) {
   const count = $("text").value.split("\n").length;
-  const lines = Array.from({ length: count }, (_, i) => el("span", `${i + 1}\n`, active.has(i + 1) ? "active" : ""));
+  const lines = Array.from({ length: count }, (_, i) => {
+    const { kind, who } = marks.get(i + 1) ?? { kind: "", who: "" };
+    const line = el("span", "", kind);
+    line.append(el("b", shortened(who, 6)), ` ${i + 1}`);
+    line.title = who;
+    return line;
+  });
   $("lines").replaceChildren(...lines);
   $("lines").scrollTop = $("text").scrollTop;
 }
 
+const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+
+/** Brings a line into view. */
+function reveal(line) {
+  const [top, height] = [(line - 1) * 20, $("text").clientHeight];
+  if (top < $("text").scrollTop || top + 40 > $("text").scrollTop + height) $("text").scrollTop = Math.max(0, top - height / 2);
+}
+
+/** The page of the answer says which lines its step is about, as long as the text is the one that was checked. */
+addEventListener("message", (event) => {
+  if (event.source !== $("page").contentWindow || event.data?.throng !== "lines" || $("page").hidden) return;
+  if ($("text").value !== checked) return;
+  numbers(new Map(event.data.lines.map(({ line, classes, who }) => [line, { kind: classes.join(" "), who }])));
+  if (event.data.focus) reveal(event.data.focus);
+});
+
 async function open(name) {
   const answer = await ask("file", name);
   const text = await answer.text();
+  // Meanwhile another file may have been chosen.
+  if ($("file").value !== name) return;
   if (!answer.ok) return complain(text);
   $("text").value = text;
+  $("text").dataset.file = name;
   $("text").scrollTop = 0;
-  for (const control of document.querySelectorAll("header .c")) control.hidden = !isC();
-  for (const control of document.querySelectorAll("header .model")) control.hidden = isC();
+  const applies = { c: isC(), rust: isRust(), code: isCode(), model: !isCode() };
+  for (const [name, shown] of Object.entries(applies)) document.querySelectorAll(`header .${name}`).forEach((control) => (control.hidden = !shown));
   numbers();
   show("welcome");
   say("");
@@ -77,9 +110,12 @@ async function check() {
   checking?.abort();
   const mine = (checking = new AbortController());
   $("stop").disabled = false;
+  $("progress").className = "";
   say("checking …");
   try {
-    const answer = await ask("check", question(), mine.signal);
+    const asked = question();
+    checked = asked.text;
+    const answer = await ask("check", asked, mine.signal);
     if (!answer.ok) return complain(await answer.text());
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
@@ -97,6 +133,7 @@ async function check() {
     if (checking === mine) {
       checking = null;
       $("stop").disabled = true;
+      $("progress").className = "idle";
     }
   }
 }
@@ -105,11 +142,12 @@ function heard(message) {
   if (message.error) return complain(message.error);
   if (message.progress) {
     const { engine, phase, configurations } = message.progress;
-    return say(`checking … ${engine}, ${phase}: ${configurations} configurations`);
+    const many = configurations ? `: ${configurations.toLocaleString("en")} configurations` : "";
+    return say(`checking … ${engine}, ${phase}${many}`);
   }
   say(message.report.split("\n")[0].replace(/\s+/g, " "), message.status.toLowerCase());
-  $("page").src = message.page;
   show("page");
+  $("page").src = message.page + "#beside";
 }
 
 // ── the explorer ──
@@ -157,6 +195,8 @@ function draw(now) {
   );
   const choices = now.choices.map(({ choice, threads, event, violated }) => {
     const button = el("button", `${threads.join("+")} ${event.line ? event.line + ": " : ""}${event.statement}`, violated.length ? "bad" : "");
+    const way = wayOf(event);
+    if (way) button.append(el("em", ` ${way}`));
     const changes = event.changes.map((c) => `${c.thread ? thread(c.thread) + "." : ""}${c.variable}: ${c.before} → ${c.after}`);
     if (violated.length) changes.push(`violates ${violated.join(", ")}`);
     if (changes.length) button.append(el("small", changes.join(", ")));
@@ -167,9 +207,39 @@ function draw(now) {
   });
   if (now.more) choices.push(el("li", `and ${now.more} more`));
   $("choices").replaceChildren(...(choices.length ? choices : [el("li", "no thread can move")]));
-  numbers(new Set(now.situation.counts.map((count) => count.line)));
+  const at = new Map();
+  for (const { line, origin, threads, count } of now.situation.counts) {
+    if (!line || origin) continue;
+    const who = threads.map(thread).join(" ") || `${count}×`;
+    at.set(line, { kind: "active", who: at.has(line) ? `${at.get(line).who} ${who}` : who });
+  }
+  numbers(at);
+  if (at.size) reveal(Math.min(...at.keys()));
   here = now.name;
   mark();
+}
+
+/** Where a choice leads, in words: a loop is entered or left. */
+function wayOf({ statement, line, goes_to }) {
+  if (!goes_to) return "";
+  const to = Number(/^line (\d+)/.exec(goes_to)?.[1] ?? 0);
+  const loop = /^while\b/.test(statement) ? endOfLoop(line) : 0;
+  if (!loop || to === line) return `→ ${goes_to}`;
+  const inside = to > line && to <= loop;
+  return inside ? `enter the loop → ${goes_to}` : `leave the loop → ${goes_to}`;
+}
+
+/** The line with the `od` of the loop that begins in this one; 0 if it is not found. */
+function endOfLoop(first) {
+  const lines = $("text").value.split("\n");
+  let depth = 0;
+  for (let i = first - 1; i < lines.length; i++) {
+    for (const [word] of lines[i].replace(/\/\/.*/, "").matchAll(/\b(do|od)\b/g)) {
+      depth += word === "do" ? 1 : -1;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return 0;
 }
 
 function back() {
@@ -184,7 +254,8 @@ let here = "";
 /** The question whose graph is drawn. */
 let drawn = "";
 
-const GAP = { x: 84, y: 46 };
+const BOX = { width: 148, height: 36 };
+const GAP = { x: BOX.width + 56, y: BOX.height + 18 };
 
 function svg(tag, attributes) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -204,17 +275,19 @@ function layout(nodes, edges) {
     const mean = (i) => before[i].reduce((sum, j) => sum + places[j].y, 0) / (before[i].length || 1);
     const order = column.map((i) => [mean(i), i]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     order.forEach(([, i], row) => {
-      places[i] = { x: 30 + x * GAP.x, y: 30 + (row + (tallest - column.length) / 2) * GAP.y };
+      places[i] = { x: BOX.width / 2 + 12 + x * GAP.x, y: 30 + (row + (tallest - column.length) / 2) * GAP.y };
     });
   });
-  return { places, width: 60 + (columns.length - 1) * GAP.x, height: 60 + (tallest - 1) * GAP.y };
+  return { places, width: BOX.width + 24 + (columns.length - 1) * GAP.x, height: 60 + (tallest - 1) * GAP.y };
 }
 
 function arrow(from, to) {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const length = Math.hypot(dx, dy) || 1;
+  // Where the line leaves a box, and a little further.
+  const edge = Math.min((BOX.width / 2) / (Math.abs(dx) / length || 1e-9), (BOX.height / 2) / (Math.abs(dy) / length || 1e-9));
   const cut = (by) => [from.x + (dx * by) / length, from.y + (dy * by) / length];
-  const [[x1, y1], [x2, y2]] = [cut(13), cut(length - 15)];
+  const [[x1, y1], [x2, y2]] = [cut(edge + 1), cut(length - edge - 3)];
   // Steps back and within a column are bent, so that they do not lie on others.
   const bend = dx > 0 ? 0 : 26;
   const [cx, cy] = [(x1 + x2) / 2 - (dy * bend) / length, (y1 + y2) / 2 + (dx * bend) / length];
@@ -239,14 +312,18 @@ function paint({ nodes, edges, complete }) {
     const [from, to] = pair.split(" ").map(Number);
     return titled(svg("path", { d: arrow(places[from], places[to]), "marker-end": "url(#head)" }), what.join("\n"));
   });
-  const circles = nodes.map((node, i) => {
+  const boxes = nodes.map((node, i) => {
     const { x, y } = places[i];
     const about = [node.name, ...node.violated.map((name) => `violated: ${name}`), ...loops[i].map((what) => `stays: ${what}`)].join("\n");
     const group = titled(svg("g", { class: node.violated.length ? "node bad" : "node", tabindex: 0, role: "button", "aria-label": about }), about);
     group.dataset.name = node.name;
-    const number = svg("text", { x, y: y + 4 });
-    number.textContent = i;
-    group.append(svg("circle", { cx: x, cy: y, r: 12 }), number);
+    const [values, threads] = node.name.split(" | ").map((part) => shortened(part.replaceAll("line ", ""), 22));
+    const text = (content, dy, name) => {
+      const made = svg("text", { x, y: y + dy, class: name });
+      made.textContent = content;
+      return made;
+    };
+    group.append(svg("rect", { x: x - BOX.width / 2, y: y - BOX.height / 2, width: BOX.width, height: BOX.height, rx: 7 }), text(values, -3, "values"), text(threads ?? "", 11, "threads"));
     group.onclick = () => explore({ run: null, path: node.path });
     group.onkeydown = (event) => event.key === "Enter" && group.onclick();
     group.onmouseenter = group.onfocus = () => ($("named").textContent = about);
@@ -254,7 +331,10 @@ function paint({ nodes, edges, complete }) {
   });
   picture.setAttribute("width", width);
   picture.setAttribute("height", height);
-  picture.replaceChildren(head, ...arrows, ...circles);
+  picture.replaceChildren(head, ...arrows, ...boxes);
+  // The start is in view.
+  const box = picture.parentElement;
+  [box.scrollLeft, box.scrollTop] = [0, Math.max(0, places[0].y - box.clientHeight / 2)];
   const count = `${nodes.length} configuration${nodes.length === 1 ? "" : "s"}`;
   $("extent").textContent = complete ? `${count}, all that can be reached from this start` : `the first ${count}; there are more`;
   mark();

@@ -1,18 +1,12 @@
-// The page of `throng serve` in a real browser: a file is opened, checked and explored, and nothing but the server is asked for anything.
+// The page of `throng serve` in a real browser, flow by flow: open, type, check, cancel, step, explore, C, Rust, a phone's width.
+// Nothing but the server is asked for anything.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { resolve } from "node:path";
-import { chromium } from "playwright-core";
+import { join } from "node:path";
+import { ROOT, choose, launch, serve } from "./pages.mjs";
 
-const shots = process.argv[2] === "--screenshots" ? resolve(process.argv[3]) : null;
-const server = spawn(resolve(process.env.THRONG), ["serve", resolve("../../../../examples")], { stdio: ["ignore", "pipe", "ignore"] });
-const [address] = (await once(server.stdout, "data")).map((data) => String(data).trim());
-assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/$/);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+const server = await serve(join(ROOT, "examples"), "--timeout", "180");
+const { address } = server;
+const browser = await launch();
 try {
   const tab = await browser.newPage({ viewport: { width: 1400, height: 860 } });
   const problems = [];
@@ -20,8 +14,9 @@ try {
   tab.on("console", (m) => m.type() === "error" && problems.push(m.text()));
   tab.on("request", (r) => r.url().startsWith(address) || problems.push("asked for " + r.url()));
   await tab.goto(address);
-  await tab.selectOption("#file", "spinlock-broken.bp");
-  await tab.waitForFunction(() => document.getElementById("text").value.includes("looks first"));
+  await choose(tab, "spinlock-broken.bp");
+  const top = () => tab.evaluate(() => document.querySelector("main").getBoundingClientRect().top);
+  const before = await top();
 
   await tab.click("#check");
   await tab.waitForSelector("#status.unsafe", { timeout: 60000 });
@@ -29,13 +24,31 @@ try {
   const report = tab.frameLocator("#page");
   await report.locator("#counter").waitFor();
   assert.match(await report.locator(".verdict").first().innerText(), /UNSAFE/);
-  if (shots) await tab.screenshot({ path: shots + "/serve-check.png" });
+  // What is said about the search has its place: nothing below it moves.
+  assert.equal(await top(), before);
 
+  // Stepping: there is one view of the source, the editor, and its lines follow the timeline.
+  assert.ok(await report.locator(".source").isHidden());
+  for (let i = 0; i < 5; i++) await report.locator("#forward").click();
+  await tab.waitForFunction(() => /12$/.test(document.querySelector("#lines .ran")?.textContent));
+  assert.match(await tab.locator("#lines span:has(b:text('T'))").first().innerText(), /T\d/);
+  // Once the text is another one, they are not about it.
+  await tab.locator("#text").press("End");
+  await tab.locator("#text").type(" ");
+  assert.equal(await tab.locator("#lines .ran").count(), 0);
+  await choose(tab, "spinlock.bp");
+  await choose(tab, "spinlock-broken.bp");
+  await tab.click("#check");
+  await tab.waitForSelector("#status.unsafe", { timeout: 60000 });
+
+  // Choices have names.
   await tab.fill("#threads", "2");
   await tab.click("#explore");
   await tab.waitForSelector("#choices button");
   assert.equal(await tab.innerText("#where"), "after 0 steps");
   assert.ok(await tab.isDisabled("#back"));
+  const ways = await tab.locator("#choices em").allInnerTexts();
+  assert.ok(ways.some((way) => way.includes("enter the loop → line 11")) && ways.some((way) => way.includes("leave the loop")), ways.join("; "));
   const start = await tab.innerText("#counts");
   assert.match(start, /T1 T2\s+line 10/);
   await tab.click("#choices button");
@@ -51,7 +64,13 @@ try {
   assert.match(await tab.innerText("#extent"), /^\d+ configurations, all that can be reached from this start$/);
   assert.match(await tab.locator("#drawing .here").getAttribute("aria-label"), /2 × line 10/);
   assert.ok((await tab.locator("#drawing .bad").count()) > 0);
-  if (shots) await tab.screenshot({ path: shots + "/serve-graph.png" });
+  // States have names in it, and the start is in view.
+  assert.match(await tab.locator("#drawing .here .values").first().textContent(), /lock=0/);
+  const seen = await tab.evaluate(() => {
+    const [box, start] = [document.querySelector(".drawing"), document.querySelector("#drawing .here")].map((node) => node.getBoundingClientRect());
+    return start.left >= box.left && start.top >= box.top && start.bottom <= box.bottom;
+  });
+  assert.ok(seen, "the start of the graph is not in view");
   await tab.locator("#drawing .bad").first().press("Enter");
   await tab.waitForSelector("#violated:not([hidden])");
   assert.match(await tab.locator("#drawing .here").getAttribute("class"), /bad/);
@@ -62,7 +81,6 @@ try {
   await tab.waitForFunction(() => document.getElementById("where").textContent.includes("of the run"));
   assert.equal(await tab.innerText("#violated"), "violated here: assertions");
   assert.match(await tab.innerText("#where"), /after 8 steps; step 8 of 8/);
-  if (shots) await tab.screenshot({ path: shots + "/serve-explore.png" });
   await tab.click("#back");
   await tab.waitForSelector("#violated", { state: "hidden" });
   await tab.click("#forward");
@@ -72,8 +90,7 @@ try {
   // C: what is asked about it has controls of its own.
   assert.ok(await tab.isHidden("#entries"));
   await tab.fill("#threads", "");
-  await tab.selectOption("#file", "c/spinlock-broken.c");
-  await tab.waitForFunction(() => document.getElementById("text").value.includes("atomic"));
+  await choose(tab, "c/spinlock-broken.c");
   assert.ok((await tab.isVisible("#entries")) && (await tab.isHidden("#initial")));
   await tab.fill("#entries", "worker");
   await tab.click("#check");
@@ -82,14 +99,11 @@ try {
   await report.locator(".row").first().waitFor();
   assert.match(await report.locator(".verdict").first().innerText(), /UNSAFE/);
   assert.match(await report.locator("body").innerText(), /spinlock-broken\.c/);
-  if (shots) await tab.screenshot({ path: shots + "/serve-c.png" });
   await tab.click("#explore");
   await tab.waitForSelector("#choices button");
   await tab.click("#violation");
   await tab.waitForSelector("#violated:not([hidden])");
-  if (shots) await tab.screenshot({ path: shots + "/serve-c-explore.png" });
-  await tab.selectOption("#file", "c/spinlock.c");
-  await tab.waitForFunction(() => document.getElementById("text").value.includes("one step"));
+  await choose(tab, "c/spinlock.c");
   await tab.check("#assertions");
   await tab.check("#dataRace");
   await tab.click("#check");
@@ -97,19 +111,46 @@ try {
   // A proof of C has no box for members that it does not have, and C is coloured as C.
   await report.locator(".obligations").first().waitFor();
   assert.equal(await report.locator(".browse").count(), 0);
-  assert.match(await report.locator(".source .line i").first().innerText(), /^\/\//);
-  assert.ok((await report.locator(".source .line b", { hasText: "int" }).count()) > 0);
+  // What was proved is said line by line, in names of the source.
+  const facts = await report.locator("#facts .fact").allInnerTexts();
+  assert.ok(facts.some((fact) => fact.includes("lock")) && !facts.some((fact) => fact.includes("__")), facts.join("; "));
   // On a phone, nothing is wider than the screen.
   await tab.setViewportSize({ width: 420, height: 860 });
   assert.ok((await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
-  if (shots) await tab.screenshot({ path: shots + "/serve-phone.png" });
+  const page = tab.frames().find((frame) => frame.url().includes("outcome"));
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
   await tab.setViewportSize({ width: 1400, height: 860 });
   await tab.fill("#text", "int worker(void) { return nothing; }");
   await tab.click("#check");
   await tab.waitForSelector("#status.error");
   assert.match(await tab.innerText("#report"), /c\/spinlock\.c:1[\s\S]*nothing/);
-  await tab.selectOption("#file", "spinlock.bp");
-  await tab.waitForFunction(() => document.getElementById("text").value.includes("decl"));
+
+  // Rust, as it is typed: the text counts, not the file.
+  await choose(tab, "rust/spin_lock-broken.rs");
+  assert.ok((await tab.isVisible("#one")) && (await tab.isHidden("#overflow")));
+  for (const name of ["assertions", "dataRace"]) await tab.uncheck("#" + name);
+  await tab.click("#check");
+  await tab.waitForSelector("#status.unsafe", { timeout: 120000 });
+  assert.match(await report.locator("body").innerText(), /assumes[\s\S]*rustc/);
+  await tab.fill("#text", "fn worker() { missing(); }");
+  await tab.click("#check");
+  await tab.waitForSelector("#status.error", { timeout: 60000 });
+  assert.match(await tab.innerText("#report"), /spin_lock-broken\.rs:1:15/);
+
+  // A search is cancelled: the bakery of ever larger numbers has no end.
+  await choose(tab, "c/counter.c");
+  await tab.fill("#entries", "");
+  const endless = "#include <assert.h>\nunsigned long x, y;\nvoid worker(void) { x = x * 3 + 1; y = y * 5 + x; assert(x != 77777777777777); }\n";
+  await tab.fill("#text", endless);
+  await tab.fill("#entries", "worker");
+  await tab.click("#check");
+  await tab.waitForFunction(() => document.getElementById("status").textContent.startsWith("checking"));
+  assert.ok(await tab.isEnabled("#stop"));
+  await tab.click("#stop");
+  await tab.waitForFunction(() => document.getElementById("status").textContent === "stopped");
+  assert.ok((await tab.isDisabled("#stop")) && (await tab.getAttribute("#progress", "class")) === "idle");
+
+  await choose(tab, "spinlock.bp");
   assert.ok((await tab.isHidden("#entries")) && (await tab.isVisible("#initial")));
   assert.ok(problems.every((p) => p.includes("400")), problems.join("\n"));
 
@@ -124,5 +165,5 @@ try {
   console.log("serve: ok");
 } finally {
   await browser.close();
-  server.kill();
+  server.end();
 }

@@ -1,22 +1,13 @@
 // The page of `throng check --html` in a real browser: what is on it, that keys and links work, that it agrees with
 // `--json`, stays quick with thousands of steps, loads nothing, and treats the input as text.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { chromium } from "playwright-core";
+import { join } from "node:path";
+import { ROOT, launch, throng } from "./pages.mjs";
 
-const THRONG = resolve(process.env.THRONG);
-const EXAMPLES = resolve("../../../../examples");
-const shots = process.argv[2] === "--screenshots" ? resolve(process.argv[3]) : null;
+const EXAMPLES = join(ROOT, "examples");
 const dir = mkdtempSync(join(tmpdir(), "throng-browser-"));
-
-function throng(file, ...options) {
-  const ran = spawnSync(THRONG, ["check", file, ...options], { encoding: "utf8", maxBuffer: 1 << 28, cwd: resolve("../../../..") });
-  assert.ok([0, 1, 10].includes(ran.status), ran.stderr);
-  return ran;
-}
 
 function page(name, file, ...options) {
   const html = join(dir, name + ".html");
@@ -30,10 +21,7 @@ function input(name, text) {
   return path;
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+const browser = await launch();
 
 async function open(url, options = {}) {
   const tab = await browser.newPage({ viewport: { width: 1400, height: 860 }, ...options });
@@ -292,18 +280,6 @@ const tests = {
   },
 };
 
-async function pictures() {
-  const broken = page("shot-unsafe", "examples/ticketlock-broken.bp").url + "#step-9";
-  const safe = page("shot-safe", "examples/spinlock.bp", "--engine", "karp-miller").url + "#member-3";
-  for (const [name, url] of [["unsafe", broken], ["safe", safe]]) {
-    for (const scheme of ["light", "dark"]) {
-      const tab = await open(url, { colorScheme: scheme, viewport: { width: 1400, height: 760 } });
-      await tab.screenshot({ path: join(shots, `page-${name}-${scheme}.png`) });
-      await close(tab);
-    }
-  }
-}
-
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
   try {
@@ -314,7 +290,6 @@ for (const [name, test] of Object.entries(tests)) {
     console.log("FAILED " + name + "\n" + why.stack);
   }
 }
-if (shots && !failed) await pictures();
 await browser.close();
 rmSync(dir, { recursive: true, force: true });
 console.log(failed ? `${failed} browser tests failed` : `${Object.keys(tests).length} browser tests passed`);

@@ -133,6 +133,82 @@ fn c_is_asked_as_on_the_command_line() {
     assert_eq!(violated["range"]["start"], at(&text, "assert(inside", 0));
 }
 
+/// Clicks the lens with this title; the answer of the server.
+fn click(editor: &mut Editor, uri: &str, title: &str) -> Value {
+    let found = editor.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let lens = found["result"].as_array().expect("a list").iter().find(|l| l["command"]["title"] == title);
+    let command = lens.unwrap_or_else(|| panic!("no lens {title}: {found}"))["command"].clone();
+    editor.command(command["command"].as_str().expect("a name"), command["arguments"].clone())["result"]
+        .take()
+}
+
+fn titles(editor: &mut Editor, uri: &str) -> Vec<String> {
+    let found = editor.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+    let lenses = found["result"].as_array().expect("a list").iter();
+    lenses.filter_map(|l| l["command"]["title"].as_str()).map(String::from).collect()
+}
+
+#[test]
+fn functions_of_c_are_asked_about_by_their_lenses() {
+    if !has_compiler() {
+        return;
+    }
+    let mut editor = Editor::start();
+    let path = example("c/once-broken.c");
+    let uri = format!("file://{}", path.display());
+    let text = std::fs::read_to_string(path).expect("an example");
+    editor.open(&uri, &text);
+    assert_eq!(titles(&mut editor, &uri), ["check with any number of threads", "races?"]);
+    let answer = click(&mut editor, &uri, "races?");
+    assert_eq!(answer["status"], "UNSAFE", "{answer}");
+    let shown = titles(&mut editor, &uri);
+    assert!(shown[0].starts_with("UNSAFE race") && shown[2] == "show run", "{shown:?}");
+    let violated = editor.diagnostics(&uri);
+    let violated = violated.iter().find(|d| d["code"] == "violated").expect("a diagnostic");
+    assert!(violated["relatedInformation"].as_array().is_some_and(|places| places.len() > 3));
+}
+
+#[test]
+fn possible_races_are_hints_with_the_other_access() {
+    if !has_compiler() {
+        return;
+    }
+    // A search finds no run within what it may use, and the analysis finds no lock.
+    let text = "#include <pthread.h>\nint data, turn;\nvoid worker(void) {\n  for (int i = 0; i < 1000000; i++) turn = turn * 3 + 1;\n  if (turn == 77777777) data = 1;\n}\n";
+    let dir = Scratch::new("lsp-possible");
+    let uri = format!("file://{}", dir.file("a.c", text).display());
+    let mut editor = Editor::start();
+    editor.open(&uri, text);
+    click(&mut editor, &uri, "races?");
+    let found = editor.diagnostics(&uri);
+    let hints: Vec<&Value> = found.iter().filter(|d| d["code"] == "possible-race").collect();
+    assert!(!hints.is_empty(), "{found:?}");
+    for hint in hints {
+        assert_eq!(hint["severity"], 4, "{hint}");
+        assert_eq!(hint["relatedInformation"].as_array().map(Vec::len), Some(1), "{hint}");
+    }
+}
+
+#[test]
+fn functions_of_rust_are_asked_about_by_their_lenses() {
+    let mut editor = Editor::start();
+    let path = example("rust/spin_lock.rs");
+    let uri = format!("file://{}", path.display());
+    let text = std::fs::read_to_string(path).expect("an example");
+    editor.open(&uri, &text);
+    let shown = titles(&mut editor, &uri);
+    assert_eq!(shown, ["check with any number of threads", "races?"]);
+    // The text counts, not the file.
+    let edited = text.replace("compare_exchange_weak(false, true", "compare_exchange_weak(true, true");
+    assert_ne!(edited, text);
+    editor.replace(&uri, 2, &edited);
+    let answer = click(&mut editor, &uri, &shown[0]);
+    assert!(answer["status"].is_string(), "{answer}");
+    editor.replace(&uri, 3, &text);
+    let answer = click(&mut editor, &uri, &shown[0]);
+    assert_eq!(answer["status"], "SAFE", "{answer}");
+}
+
 #[test]
 fn models_refuse_by_name_what_is_for_c() {
     let mut editor = Editor::start();

@@ -4,11 +4,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Posed;
 use super::text::Loaded;
+use super::{Posed, line_facts};
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
+use crate::report::facts::LineFacts;
 use crate::report::plural;
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_check::Checked;
@@ -56,6 +57,8 @@ struct Found {
     document: Option<Document>,
     /// That the proof was checked.
     checked: Option<Checked>,
+    /// What the proof shows about lines.
+    lines: Vec<LineFacts>,
     /// How long that took.
     checking: Duration,
     flaw: Option<String>,
@@ -132,8 +135,9 @@ impl Attempt {
                     let facts = proof.evidence.facts.predicates.len() as u64;
                     said.push_str(&format!(", {} that hold at places", plural(facts, "comparison")));
                 }
+                let lines = line_facts::of(program, &graph, &proof.evidence.facts);
                 self.note(|f| {
-                    (f.said, f.document) = (Some(said), Some(document));
+                    (f.said, f.document, f.lines) = (Some(said), Some(document), lines);
                     (f.checked, f.checking) = (checked, began.elapsed());
                 });
                 true
@@ -181,6 +185,11 @@ impl Attempt {
     /// Returns the certificate of the proof, if there is one.
     pub(super) fn document(&self) -> Option<Document> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).document.clone()
+    }
+
+    /// Returns what the proof shows about lines.
+    pub(super) fn lines(&self) -> Vec<LineFacts> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).lines.clone()
     }
 
     /// Returns whether the proof takes for granted that accesses stay inside their objects.
@@ -285,6 +294,18 @@ fn line(round: &Round) -> String {
     text
 }
 
+/// Returns comparisons in words; those of values that have no name in the source are counted.
+fn texts(list: &[Stated]) -> Vec<String> {
+    let (named, nameless): (Vec<&Stated>, Vec<&Stated>) =
+        list.iter().partition(|p| line_facts::is_readable(&p.text));
+    let mut texts: Vec<String> = named.into_iter().map(|p| p.text.clone()).collect();
+    if !nameless.is_empty() {
+        let plural = if nameless.len() == 1 { "" } else { "s" };
+        texts.push(format!("{} comparison{plural} of intermediate values", nameless.len()));
+    }
+    texts
+}
+
 /// What a proof by abstraction is.
 fn words(predicates: &[String], facts: &[String]) -> String {
     let kept = match predicates {
@@ -349,10 +370,9 @@ impl WithAbstraction<'_> {
         self.attempt.note(|found| {
             (checked, checking) = (found.checked, found.checking);
             if let Some(document) = &found.document {
-                let texts = |list: &[Stated]| list.iter().map(|p| p.text.clone()).collect::<Vec<String>>();
-                let (kept, facts) = (texts(&document.predicates), texts(&document.facts.predicates));
+                let (kept, facts) = (&document.predicates, &document.facts.predicates);
                 proof.size = kept.len() + facts.len();
-                proof.words = words(&kept, &facts);
+                proof.words = words(&texts(kept), &texts(facts));
             }
         });
         let safe = Verdict::Safe(Certificate::OfSource(Arc::new(proof)));

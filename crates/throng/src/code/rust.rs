@@ -20,12 +20,26 @@ const HOW: &str = "nothing optimised, arithmetic checked, debug assertions off";
 /// Reads a file, which is compiled as a crate of its own.
 pub(crate) fn open(path: &Path, options: &Options, limits: &Limits) -> Result<Code, Error> {
     let written = read_source(path)?;
-    let timeout = limits.time_left().map_or(options.timeout, |left| options.timeout.min(left));
-    let options = Options { timeout, ..options.clone() };
-    match file::emit(path, &options, &throng_llvm::models::is_modelled) {
+    match file::emit(path, &within(options, limits), &throng_llvm::models::is_modelled) {
         Ok(emission) => Ok(code(emission, written)),
         Err(why) => Err(refused(written, why)),
     }
+}
+
+/// Reads a text that stands for a file, which is compiled as a crate of its own.
+pub(crate) fn edited(path: &Path, text: Source, limits: &Limits) -> Result<Code, Error> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let options = within(&Options::default(), limits);
+    match file::emit_text(&path, &text.text, &options, &throng_llvm::models::is_modelled) {
+        // The compiler calls the file by its whole path.
+        Ok(emission) => Ok(code(emission, Source::new(path.display().to_string(), text.text))),
+        Err(why) => Err(refused(text, why)),
+    }
+}
+
+fn within(options: &Options, limits: &Limits) -> Options {
+    let timeout = limits.time_left().map_or(options.timeout, |left| options.timeout.min(left));
+    Options { timeout, ..options.clone() }
 }
 
 /// A program as it was compiled, before anything is asked about it.

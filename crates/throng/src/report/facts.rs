@@ -3,7 +3,7 @@
 //! The certificate was checked, and describes every reachable configuration (`covering`); a fact
 //! holds in all of its members. So each fact is as certain as the verdict.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::covering::{Covering, Member};
 use crate::outcome::Outcome;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::verdict::{Unknown, Verdict};
-use throng_model::{Local, Model, Shared};
+use throng_model::{Local, Model, Place, Shared};
 
 /// The facts that hold whenever a thread is at a line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -31,14 +31,24 @@ const MOST_MEMBERS: usize = 200_000;
 /// Returns the facts that the proofs of an answer show. None if the input has no lines, nothing was
 /// proved, the proof is very large, or the limits of the run are reached.
 pub fn facts(report: &Outcome) -> Vec<LineFacts> {
+    #[cfg(feature = "code")]
+    if let Some(answered) = &report.answered {
+        return answered.line_facts();
+    }
     let (model, verdicts) = (&*report.problem.model, &report.answer.verdicts);
     let size = |verdict: &Verdict| verdict.evidence().map_or(0, |evidence| evidence.1);
-    if model.places().is_empty() || verdicts.iter().any(|verdict| size(verdict) > MOST_MEMBERS) {
+    if verdicts.iter().any(|verdict| size(verdict) > MOST_MEMBERS) {
         return Vec::new();
     }
     let Some(covering) = Covering::new(&report.problem, verdicts, None) else { return Vec::new() };
     let found = Collector::of(model, &covering, &report.limits).and_then(|seen| seen.facts(&report.limits));
     found.unwrap_or_default()
+}
+
+/// Returns the line of a thread state; of source code, if it is one of the first file.
+fn line_of(model: &dyn Model, l: Local, is_code: bool) -> Option<u32> {
+    let here = |place: &Place| place.line > 0 && !(is_code && place.origin.is_some());
+    model.place(l).filter(here).map(|place| place.line)
 }
 
 /// The values that a variable has; `None`: any. One more than [`MOST_VALUES`] stands for many.
@@ -172,22 +182,40 @@ struct Collector {
     anywhere: Known,
     /// For each line, the lines at which another thread may be at the same time.
     together: Vec<Row>,
+    /// True for source code, whose other files have lines that are not those of the first.
+    is_code: bool,
+    /// True if a thread may be where no line is known; then nothing is said about where others are
+    /// not.
+    elsewhere: bool,
 }
 
 impl Collector {
     fn of(model: &dyn Model, covering: &Covering, limits: &Limits) -> Result<Collector, Unknown> {
-        let lines: BTreeSet<u32> = model.places().iter().map(|p| p.line).filter(|&line| line > 0).collect();
+        let mut ticker = Ticker::new(limits);
+        ticker.limits().check()?;
+        let mut lines: BTreeSet<u32> = model.places().iter().map(|p| p.line).filter(|&l| l > 0).collect();
+        let is_code = lines.is_empty();
+        if is_code {
+            // A program in C or Rust lists no places: those count that a thread may be at.
+            let mut seen = HashSet::new();
+            for l in covering.members().flat_map(|m| m.threads.into_iter().flat_map(|(set, _)| set.to_vec()))
+            {
+                ticker.tick()?;
+                if seen.insert(l) {
+                    lines.extend(line_of(model, l, is_code));
+                }
+            }
+        }
         let lines: Vec<u32> = lines.into_iter().collect();
         let count = lines.len();
         let mut seen = Collector {
             lines,
+            is_code,
             shared: vec![None; count],
             own: vec![None; count],
             together: vec![Row::default(); count],
             ..Collector::default()
         };
-        let mut ticker = Ticker::new(limits);
-        ticker.limits().check()?;
         let mut at: HashMap<Local, Option<usize>> = HashMap::new();
         let mut known: HashMap<Shared, Row> = HashMap::new();
         for member in covering.members() {
@@ -209,8 +237,9 @@ impl Collector {
 
     /// Adds a thread state, if it is new. Returns the index of its line.
     fn meet(&mut self, model: &dyn Model, l: Local) -> Option<usize> {
-        let line = model.place(l)?.line;
-        let i = self.lines.binary_search(&line).ok()?;
+        let at = line_of(model, l, self.is_code).and_then(|line| self.lines.binary_search(&line).ok());
+        self.elsewhere |= at.is_none() && !model.has_ended(l);
+        let i = at?;
         let now = self.texts.numbered(model.local_values(l));
         let is_first = self.own[i].is_none();
         self.own[i].get_or_insert_default().note_all(&now, is_first);
@@ -238,7 +267,8 @@ impl Collector {
             self.anywhere.note(&values);
             for i in new {
                 ticker.ticks(values.len() as u32)?;
-                self.shared[i].get_or_insert_default().note(&values);
+                let is_first = self.shared[i].is_none();
+                self.shared[i].get_or_insert_default().note_all(&values, is_first);
             }
         }
         Ok(())
@@ -272,7 +302,7 @@ impl Collector {
                 ticker.ticks(1 + reached.len() as u32 / 16)?;
                 apart.insert(others, Collector::apart(others, &reached, &lines));
             }
-            facts.extend(apart[others].clone());
+            facts.extend(apart[others].clone().filter(|_| !self.elsewhere));
             if !facts.is_empty() {
                 found.push(LineFacts { line: self.lines[i], facts });
             }
@@ -362,6 +392,29 @@ mod tests {
         assert!(outcome.is_safe() && !facts(&outcome).is_empty());
         limits.stopper().stop();
         assert!(facts(&outcome).is_empty() && outcome.to_string().starts_with("SAFE"));
+    }
+
+    #[cfg(feature = "c")]
+    #[test]
+    fn proofs_of_c_say_what_holds_at_lines_whoever_found_them() {
+        let text = "#include <assert.h>\n#include <stdatomic.h>\natomic_int lock;\nint inside;\nvoid worker(void) {\n\
+                    while (atomic_exchange(&lock, 1)) {}\ninside = 1;\nassert(inside == 1);\ninside = 0;\natomic_store(&lock, 0);\n}\n";
+        let input = Input::from_text(text, Format::C).expect("it is read");
+        for engine in [Engine::Auto, Engine::Views] {
+            let mut job = Job::new(&input).entry("worker");
+            // The abstraction goes first where a certificate is asked for.
+            if engine == Engine::Auto {
+                job = job.certifiable();
+            }
+            let outcome = job.check(engine, &Limits::none()).expect("it is answered");
+            assert!(outcome.is_safe(), "{outcome}");
+            let found = facts(&outcome);
+            let at = |line: u32| found.iter().find(|f| f.line == line).map_or(&[][..], |f| &f.facts);
+            let locked = ["lock != 0", "lock = 1"];
+            assert!(at(8).iter().any(|f| locked.contains(&f.as_str())), "{engine}: {found:?}");
+            assert!(at(8).iter().any(|f| f == "inside == 1" || f == "inside = 1"), "{engine}: {found:?}");
+            assert!(at(6).iter().all(|f| !f.contains("lock")), "{engine}: {found:?}");
+        }
     }
 
     #[test]

@@ -105,10 +105,15 @@ fn access(access: &SharedAccess) -> String {
     wrap(&head, &describe(access), 10)
 }
 
+/// Returns a statement as a part of a sentence.
+fn statement(text: &str) -> &str {
+    text.trim().trim_end_matches(';')
+}
+
 /// Returns an access in words: `q.c:31: q->head = n, in main (line 50) > push, holding q.m`.
 pub fn describe(access: &SharedAccess) -> String {
     let SharedAccess { file, line, text, thread, .. } = access;
     let path = access.path();
     let path = if path.is_empty() { String::new() } else { format!(", in {path}") };
-    format!("{file}:{line}: {}{path}, thread {thread}, holding {}", text.trim(), access.held())
+    format!("{file}:{line}: {}{path}, thread {thread}, holding {}", statement(text), access.held())
 }

@@ -176,7 +176,10 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
         ("answered by", report.answered_by()),
         ("evidence", checked(report).into()),
         ("warnings", vacuous(report)),
-        ("configurations", numbers.configurations.to_string()),
+        (
+            "configurations",
+            if numbers.configurations == 0 { String::new() } else { numbers.configurations.to_string() },
+        ),
         ("time", duration(report.time)),
         ("memory", format!("{} MiB", report.peak_memory >> 20)),
         ("memory model", memory_model(report)),

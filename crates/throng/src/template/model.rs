@@ -9,6 +9,7 @@ use std::sync::{OnceLock, RwLock};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::fields;
 use super::inverse::Inverse;
 use super::{Carry, Move, Start, Template};
 use throng_model::limits::Limits;
@@ -263,11 +264,11 @@ impl<T: Template> Predecessors for TemplateModel<T> {
 impl<T: Template> Describe for TemplateModel<T> {
     fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
         let name = self.shared_name(s);
-        if name.is_empty() { Vec::new() } else { vec![("shared".into(), name)] }
+        if name.is_empty() { Vec::new() } else { values::<T::Shared>("shared", name) }
     }
 
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
-        vec![("local".into(), self.local_name(l))]
+        values::<T::Local>("local", self.local_name(l))
     }
 
     fn place(&self, _: Local) -> Option<Place> {
@@ -337,6 +338,15 @@ impl<T: Template> Describe for Listing<'_, T> {
     fn edge_place(&self, edge: Edge) -> Place {
         self.0.edge_place(edge)
     }
+}
+
+/// Returns a value field by field, if it has fields; before them the name of the variant of an enum.
+fn values<V>(what: &str, text: String) -> Vec<(String, String)> {
+    let Some((name, fields)) = fields::of(&text) else { return vec![(what.into(), text)] };
+    let whole = std::any::type_name::<V>().split('<').next().unwrap_or_default();
+    let is_struct = whole.rsplit("::").next() == Some(name) || text.ends_with(')');
+    let variant = (!is_struct).then(|| (what.to_string(), name.to_string()));
+    variant.into_iter().chain(fields).collect()
 }
 
 /// Returns the message of a panic, if it is text.

@@ -10,6 +10,10 @@
   const LANES = 40; // more columns than this cannot be followed
   const WHOLE = 1500; // lists up to this long are drawn as a whole, so that the browser's own search finds everything
 
+  // Beside the editor of `throng serve` the source is there already: this page says which lines it is about.
+  const BESIDE = location.hash === "#beside";
+  document.documentElement.classList.toggle("beside", BESIDE);
+
   // Values come as objects; here their order matters.
   for (const told of [...data.targets.map((t) => t.run), ...data.proofs]) {
     told?.states.forEach((state) => (state.locals = Object.entries(state.locals)));
@@ -176,6 +180,11 @@
     // marks: line -> {classes, hue, chips, remark}
     mark(marks, focus) {
       this.marks = marks;
+      if (BESIDE) {
+        const lines = [...marks].map(([line, { classes, chips }]) => ({ line, classes, who: chips.map((c) => c.textContent).join(" ") }));
+        parent.postMessage({ throng: "lines", lines, focus: focus || 0 }, "*");
+        return;
+      }
       this.rows.each((node, i) => this.paint(node, i + 1));
       if (focus) this.rows.reveal(focus - 1);
     }
@@ -413,7 +422,7 @@
         "span",
         { class: "box bad" },
         el("b", {}, "violated: " + this.target.name),
-        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + c.statement : "in " + c.name, Object.entries(c.locals).map(([name, value]) => " " + name + "=" + value), c.does ? ": " + c.does : null]),
+        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + (c.does ? c.statement.replace(/;$/, "") : c.statement) : "in " + c.name, Object.entries(c.locals).map(([name, value]) => " " + name + "=" + value), c.does ? ": " + c.does : null]),
       );
     }
 
@@ -483,12 +492,12 @@
       const { map, at } = marks();
       let focus = 0;
       for (const [t, s] of [...this.place].sort((a, b) => a[0] - b[0])) {
-        const line = this.run.states[s].line;
-        if (line) at(line).chips.push(chip(t, step && step.t === t ? "active" : ""));
+        const { line, origin } = this.run.states[s];
+        if (line && !origin) at(line).chips.push(chip(t, step && step.t === t ? "active" : ""));
       }
       if (step) {
-        const line = this.run.statements[step.e].line;
-        if (line) {
+        const { line, origin } = this.run.statements[step.e];
+        if (line && !origin) {
           const mark = at(line);
           mark.classes.push("ran");
           mark.hue = step.t === undefined ? 0 : hue(step.t);
@@ -496,7 +505,7 @@
         }
       }
       if (this.at === this.length) {
-        for (const c of this.run.violation.filter((c) => c.line)) {
+        for (const c of this.run.violation.filter((c) => c.line && !c.origin)) {
           const mark = at(c.line);
           mark.classes.push("bad");
           mark.remark = "✗ " + nameOf(c.thread);
@@ -612,6 +621,7 @@
 
     open(hash) {
       const found = /step-(\d+)$/.exec(hash);
+      this.source.view.classList.remove("quiet");
       this.explain();
       if (found) this.go(Number(found[1]), true);
       else if (this.at < 0) this.go(0, true);
@@ -705,7 +715,7 @@
     facts() {
       const row = ({ line, facts }) =>
         el("div", { class: "fact", "data-line": line, onclick: () => this.paintLine(line) }, el("span", { class: "number" }, line), el("code", {}, this.source.lines[line - 1]?.trim() || ""), facts.map((f) => el("span", { class: "pill" }, f)));
-      return card("What holds at each line", el("p", { class: "note" }, "Whenever a thread is about to run a line. Each of these follows from the certificate."), el("div", { class: "line-facts", id: "facts" }, data.lines.map(row)));
+      return card("What holds at each line", el("p", { class: "note" }, (IS_CODE ? "Wherever other threads can move while a thread is at the line." : "Whenever a thread is about to run a line.") + " Each of these follows from the certificate."), el("div", { class: "line-facts", id: "facts" }, data.lines.map(row)));
     }
 
     paintLine(line) {
@@ -811,6 +821,7 @@
       } else {
         this.source.explain();
       }
+      this.source.view.classList.toggle("quiet", this.all.length === 0);
       this.paint(null);
       const found = /member-(\d+)$/.exec(hash);
       if (found) this.choose(this.match.indexOf(Number(found[1]) - 1));
@@ -846,6 +857,7 @@
     }
     open() {
       this.source.explain();
+      this.source.view.classList.add("quiet");
       this.source.mark(new Map());
     }
   }
