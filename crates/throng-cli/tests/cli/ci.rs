@@ -57,6 +57,35 @@ fn many_files_are_checked_once_and_the_worst_status_counts() {
 
 #[test]
 #[cfg(unix)]
+fn a_comparison_says_which_verdicts_are_others() {
+    let scratch = Scratch::new("ci-before");
+    let folder = &scratch.0;
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    let run = |args: &[&str]| script("tools/ci/check-files", folder, args).expect("bash");
+    let changes = || fs::read_to_string(folder.join("now/changes.md")).unwrap();
+    write("same.bp", SAFE);
+    write("worse.bp", SAFE);
+    write("gone.bp", SAFE);
+    let before = run(&["--out", "base", "*.bp"]);
+    assert_eq!(before.status.code(), Some(0), "{}", said(&before));
+    let same = run(&["--out", "now", "--before", "base", "*.bp"]);
+    assert_eq!((same.status.code(), &*changes()), (Some(0), "No verdict has changed.\n"));
+    write("worse.bp", UNSAFE);
+    fs::remove_file(folder.join("gone.bp")).unwrap();
+    write("new.bp", SAFE);
+    let now = run(&["--out", "now", "--before", "base", "*.bp"]);
+    assert_eq!(now.status.code(), Some(10), "{}", said(&now));
+    let rows: Vec<String> = changes().lines().skip(2).map(String::from).collect();
+    assert_eq!(
+        rows,
+        ["| `new.bp` | - | SAFE |", "| `worse.bp` | SAFE | UNSAFE |", "| `gone.bp` | SAFE | - |"]
+    );
+    // Nothing is known of a run that never was.
+    assert_eq!(run(&["--out", "now", "--before", "now", "same.bp"]).status.code(), Some(0));
+}
+
+#[test]
+#[cfg(unix)]
 fn unknown_fails_unless_it_is_said_to_be_fine() {
     let scratch = Scratch::new("ci-unknown");
     fs::write(scratch.0.join("safe.bp"), SAFE).unwrap();
@@ -102,6 +131,11 @@ fn templates_name_what_there_is() {
         assert!(commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit()), "{uses}");
     }
     let hook = read(".pre-commit-hooks.yaml");
+    assert!(
+        ["bp", "(c|i)", "rs"]
+            .iter()
+            .all(|kind| hook.contains(&format!("\\.{kind}")) || hook.contains(&format!("\\.({kind}")))
+    );
     let entry = hook.lines().find_map(|l| l.trim().strip_prefix("entry: throng ")).expect("an entry");
     let scratch = Scratch::new("ci-hook");
     fs::write(scratch.0.join("safe.bp"), SAFE).unwrap();
