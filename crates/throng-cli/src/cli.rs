@@ -283,8 +283,8 @@ impl CertifyArgs {
         let mut files = files.into_iter();
         args.input.file = files.next();
         args.more = files.collect();
-        let is_named =
-            args.certificate.is_some() && (args.input.file.is_some() || args.input.project.is_some());
+        let is_build = args.input.project.is_some() || args.input.rust.cargo;
+        let is_named = args.certificate.is_some() && (args.input.file.is_some() || is_build);
         if is_named { Ok(args) } else { Err(Failure::Other("the certificate is missing".into())) }
     }
 

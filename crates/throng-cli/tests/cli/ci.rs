@@ -80,8 +80,11 @@ fn a_comparison_says_which_verdicts_are_others() {
         rows,
         ["| `new.bp` | - | SAFE |", "| `worse.bp` | SAFE | UNSAFE |", "| `gone.bp` | SAFE | - |"]
     );
-    // Nothing is known of a run that never was.
-    assert_eq!(run(&["--out", "now", "--before", "now", "same.bp"]).status.code(), Some(0));
+    // The folder of before is the one that is written; one that is not there knows nothing.
+    let again = ["--out", "now", "--before", "now", "same.bp", "new.bp", "worse.bp"];
+    assert_eq!((run(&again).status.code(), &*changes()), (Some(10), "No verdict has changed.\n"));
+    assert_eq!(run(&["--out", "now", "--before", "nowhere", "same.bp"]).status.code(), Some(0));
+    assert!(changes().ends_with("| `same.bp` | - | SAFE |\n"), "{}", changes());
 }
 
 #[test]

@@ -135,6 +135,21 @@ fn a_compiler_that_is_missing_or_refuses_the_program_is_exit_status_2() {
 }
 
 #[test]
+fn standard_input_is_rust_if_said_and_finds_modules_beside_it() {
+    let scratch = Scratch::new("rust-stdin");
+    scratch.file("other.rs", "pub fn two() -> u32 { 2 }\n");
+    let text = scratch.file("text", "mod other;\npub fn worker() { assert_eq!(other::two(), 3); }\n");
+    let ran = throng()
+        .args(["check", "-", "--from", "rs", "--entry", "worker", "--quiet"])
+        .current_dir(&scratch.0)
+        .stdin(fs::File::open(text).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(String::from_utf8_lossy(&ran.stdout).starts_with("UNSAFE  assertions"), "{said}");
+}
+
+#[test]
 fn functions_of_tests_of_a_package_are_entries() {
     let scratch = Scratch::new("rust-package");
     fs::create_dir_all(scratch.0.join("src")).unwrap();
@@ -149,4 +164,10 @@ fn functions_of_tests_of_a_package_are_entries() {
         let said = String::from_utf8_lossy(&ran.stderr);
         assert!(text.starts_with("SAFE  assertions  for any number of threads"), "{text}{said}");
     }
+    // A package needs no file before the certificate.
+    let question = ["--cargo", "--entry", "tests::inside"];
+    check_in(&scratch.0, &[&question[..], &["--certificate", "lock.json"]].concat());
+    let certify = [&["certify", "lock.json"], &question[..]].concat();
+    let ran = throng().current_dir(&scratch.0).args(certify).output().unwrap();
+    assert!(String::from_utf8_lossy(&ran.stdout).starts_with("VALID"), "{ran:?}");
 }

@@ -20,6 +20,9 @@ const HOW: &str = "nothing optimised, arithmetic checked, debug assertions off";
 /// Reads a file, which is compiled as a crate of its own.
 pub(crate) fn open(path: &Path, options: &Options, limits: &Limits) -> Result<Code, Error> {
     let written = read_source(path)?;
+    if path == Path::new("-") {
+        return text(Path::new("stdin.rs"), written, &within(options, limits));
+    }
     match file::emit(path, &within(options, limits), &throng_llvm::models::is_modelled) {
         Ok(emission) => Ok(code(emission, written)),
         Err(why) => Err(refused(written, why)),
@@ -27,13 +30,16 @@ pub(crate) fn open(path: &Path, options: &Options, limits: &Limits) -> Result<Co
 }
 
 /// Reads a text that stands for a file, which is compiled as a crate of its own.
-pub(crate) fn edited(path: &Path, text: Source, limits: &Limits) -> Result<Code, Error> {
+pub(crate) fn edited(path: &Path, source: Source, limits: &Limits) -> Result<Code, Error> {
+    text(path, source, &within(&Options::default(), limits))
+}
+
+fn text(path: &Path, source: Source, options: &Options) -> Result<Code, Error> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let options = within(&Options::default(), limits);
-    match file::emit_text(&path, &text.text, &options, &throng_llvm::models::is_modelled) {
+    match file::emit_text(&path, &source.text, options, &throng_llvm::models::is_modelled) {
         // The compiler calls the file by its whole path.
-        Ok(emission) => Ok(code(emission, Source::new(path.display().to_string(), text.text))),
-        Err(why) => Err(refused(text, why)),
+        Ok(emission) => Ok(code(emission, Source::new(path.display().to_string(), source.text))),
+        Err(why) => Err(refused(source, why)),
     }
 }
 
