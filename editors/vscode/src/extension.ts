@@ -16,7 +16,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     command: settings.get("path", "throng"),
     args: ["lsp", "--timeout", String(settings.get("timeout", 60)), "--memory", String(settings.get("memory", 2048))],
   };
-  const languages = ["bp", "throng-system", ...(settings.get("checkC", false) ? ["c"] : [])];
+  const code = [...(settings.get("checkC", false) ? ["c"] : []), ...(settings.get("checkRust", false) ? ["rust"] : [])];
+  const languages = ["bp", "throng-system", ...code];
   client = new LanguageClient("throng", "Throng", server, {
     documentSelector: languages.map((language) => ({ language })),
     middleware: {
