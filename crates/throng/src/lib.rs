@@ -128,6 +128,7 @@ pub mod report;
 pub mod rust;
 mod switches;
 pub mod template;
+mod undecided;
 mod vacuity;
 
 /// The checker: what accepts or rejects evidence, and certificates as files. All of it is the crate
@@ -202,3 +203,4 @@ pub use throng_lang::question::{CodeQuestion, Question, SourceDiagnostic};
 pub use throng_model::assumption::Assumption;
 pub use throng_model::limits::Limits;
 pub use throng_model::problem::Bound;
+pub use undecided::{Look, PROVER, Possible, Stretch};
