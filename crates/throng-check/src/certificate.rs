@@ -168,6 +168,9 @@ pub enum Property {
     Deadlock,
     /// A thread is at one of these places, see [`property::stuck`], and can never move again.
     Stuck(String),
+    /// A thread is at one of these places, see [`property::starvation`], and a fair scheduler lets
+    /// it stay there for ever.
+    Starvation(String),
     /// Some configuration covers one of these.
     Covers(Vec<Configuration>),
     /// Some configuration of a net satisfies this.
@@ -208,7 +211,8 @@ impl Property {
             Asks::Invariant(text) => Property::Invariant(text.clone()),
             Asks::State(text) => Property::State(text.clone()),
             Asks::Deadlock => Property::Deadlock,
-            Asks::Starvation(_) | Asks::MemorySafety => return None,
+            Asks::Starvation(of) => Property::Starvation(of.wording()),
+            Asks::MemorySafety => return None,
         })
     }
 
@@ -221,6 +225,7 @@ impl Property {
             Property::AtMost(text) => property::at_most(text)?,
             Property::Never(text) => property::never(text)?,
             Property::Stuck(text) => property::stuck(text)?,
+            Property::Starvation(text) => property::starvation(text)?,
             Property::Race(name) => Asks::Race(Some(name.clone())),
             Property::Invariant(text) => Asks::Invariant(text.clone()),
             Property::State(text) => Asks::State(text.clone()),
@@ -302,6 +307,9 @@ pub enum Evidence<C = Vec<Configuration>> {
         /// Minimal configurations that may reach the target and are not ruled out; empty if the
         /// whole target is ruled out.
         basis: C,
+        /// For starvation, sums that no step increases that may be taken again and again.
+        #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+        ranks: Vec<Rank>,
     },
     /// A proof that every case of the target contradicts the state equation.
     Refutation {
@@ -392,6 +400,17 @@ pub struct Weights {
     /// Shared states.
     pub shared: Vec<(u32, i64)>,
     /// Local states, never negative.
+    pub local: Vec<(u32, i64)>,
+}
+
+/// The coefficients in a sum over a shared state with the thread that stays at its place, and the
+/// other threads; those of other states are 0.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rank {
+    /// Shared states with the local state of the thread that stays.
+    pub nodes: Vec<(u32, u32, i64)>,
+    /// Local states of other threads, never negative.
     pub local: Vec<(u32, i64)>,
 }
 

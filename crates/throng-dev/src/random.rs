@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::Rng;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table};
+use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
     Shared, Step, Traits, Transfers,
@@ -154,6 +155,10 @@ impl Model for Signals {
 
     fn has_ended(&self, l: Local) -> bool {
         self.table.has_ended(l) && self.woken(l).is_none()
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

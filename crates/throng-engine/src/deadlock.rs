@@ -13,8 +13,12 @@
 //!   program over the steps that views allow looks for a vector that no step increases and that is
 //!   too large there: `the lock is taken` minus `threads that hold it` (thread-state equations,
 //!   with zeros for all local states that can move). Weights may be negative for local states
-//!   without threads there. The rule is in `throng_check::rules`. If views show that a thread at
-//!   some place can always move by itself, no thread is stuck there.
+//!   without threads there. The rule is in `throng_check::rules`. No thread is stuck if whoever
+//!   waits has a helper ([`throng_model::helpers`]); that there is one is shown by such vectors.
+//!   And no thread starves if no vector of steps can be repeated while it stays
+//!   ([`throng_model::fair`]).
+
+mod fair;
 
 use std::sync::Arc;
 
@@ -26,6 +30,7 @@ use super::facts::{FactStore, Facts};
 use super::levels::Levels;
 use super::{Progress, Statistics, Watch};
 use throng_model::deadlock::{deadlocked, may_be_stuck, moves_by_itself};
+use throng_model::helpers::without_help;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target, What};
 use throng_model::starvation::Starvation;
@@ -87,10 +92,13 @@ pub fn find(
     let mut by = "explicit";
     let prove = |limits: &Limits| match target.what {
         What::Stuck => prove_free(problem, target, limits),
-        What::Starvation => Ok(None),
+        What::Starvation => fair::prove(problem, target, limits),
         _ => prove(problem, limits),
     };
-    let prover = if target.is_stuck() { "views" } else { "equations" };
+    let prover = match target.what {
+        What::Stuck => "views",
+        _ => "equations",
+    };
     let done = match (problem.model.blocking(), problem.model.is_exact() && target.is_deadlock()) {
         (Some(why), false) => {
             let what = match target.what {
@@ -145,9 +153,11 @@ pub fn find(
 
 fn proved(target: &Target, proof: Option<Certificate>) -> Result<Verdict, Unknown> {
     let none = match target.what {
-        What::Starvation => "no proof about starvation is known for any number of threads",
+        What::Starvation => {
+            "some steps may be repeated for ever while a thread stays, as far as views and vectors show, which does not imply that it can starve"
+        }
         What::Stuck => {
-            "views do not show that a thread there can always move by itself, which does not imply that it can be stuck"
+            "views and vectors do not show who would help a thread that waits, which does not imply that it can be stuck"
         }
         _ => "no vectors show that a thread can always move, which does not imply that there is a deadlock",
     };
@@ -406,21 +416,16 @@ impl<'p> Search<'p> {
     }
 }
 
-/// Returns a proof that a thread in the states of `target` can always move by itself, if that
-/// holds.
+/// Returns a proof that any number of threads has nobody stuck in the states of `target`, if one is
+/// found.
 fn prove_free(problem: &Problem, target: &Target, limits: &Limits) -> Result<Option<Certificate>, Unknown> {
+    let model = &*problem.model;
     let facts = FactStore::default().get_or_find(problem, limits)?;
-    let stuck = Stuck::new(&*problem.model, target, None, None);
-    let mut ticker = Ticker::new(limits);
-    for (s, there) in facts.singles() {
-        for &l in there {
-            ticker.ticks(16)?;
-            if stuck.may_stay(s, l)? {
-                return Ok(None);
-            }
-        }
-    }
-    Ok(Some(Certificate::Views(facts.views().clone())))
+    let mut excluded = Excluded::new(problem, &facts, limits);
+    let stuck = Stuck::new(model, target, None, None);
+    let mut excludes = |s, l, others: &[Local]| excluded.holds(s, l, others);
+    let left = without_help(&stuck, facts.views(), &mut excludes, &mut Ticker::new(limits))?;
+    Ok(left.is_none().then(|| excluded.certificate()))
 }
 
 /// Returns a proof that any number of threads has no deadlock, if one is found.
@@ -430,9 +435,8 @@ fn prove(problem: &Problem, limits: &Limits) -> Result<Option<Certificate>, Unkn
         return Ok(None);
     }
     let facts = FactStore::default().get_or_find(problem, limits)?;
-    let system = lp::Equations::new(problem, &facts);
+    let mut excluded = Excluded::new(problem, &facts, limits);
     let mut ticker = Ticker::new(limits);
-    let mut known: Vec<Weighted> = Vec::new();
     let mut states: Vec<(Shared, &[Local])> = facts.singles().collect();
     states.sort_unstable();
     for (s, there) in states {
@@ -451,24 +455,61 @@ fn prove(problem: &Problem, limits: &Limits) -> Result<Option<Certificate>, Unkn
                 |other: &Local| !facts.rules_out(&Config::new(s, [l, *other].into_iter().collect()));
             let others: Vec<Local> = stuck.iter().copied().filter(together).collect();
             ticker.ticks(8 * others.len() as u32 + 1)?;
-            if known.iter().any(|w| w.excludes(s, l, &others)) {
-                continue;
-            }
-            let Some(numbers) = system.without_movers(problem, s, l, &others, limits)? else {
+            if !excluded.holds(s, l, &others)? {
                 return Ok(None);
-            };
-            let found = exact::vectors(&numbers)
-                .filter_map(|vector| Weighted::new(problem, &facts, system.vector(&vector)))
-                .find(|w| w.excludes(s, l, &others));
-            match found {
-                Some(vector) => known.push(vector),
-                None => return Ok(None),
             }
         }
     }
-    let vectors = known.into_iter().map(|w| w.vector).collect();
-    let relative = Relative { views: facts.views().clone(), vectors, basis: Vec::new() };
-    Ok(Some(Certificate::Relative(Arc::new(relative))))
+    Ok(Some(excluded.certificate()))
+}
+
+/// Vectors that exclude configurations in which all threads are in some states, found on demand.
+struct Excluded<'p> {
+    problem: &'p Problem,
+    facts: &'p Facts,
+    limits: &'p Limits,
+    /// The equations, once some vector is wanted.
+    system: Option<lp::Equations>,
+    known: Vec<Weighted>,
+}
+
+impl<'p> Excluded<'p> {
+    fn new(problem: &'p Problem, facts: &'p Facts, limits: &'p Limits) -> Excluded<'p> {
+        Excluded { problem, facts, limits, system: None, known: Vec::new() }
+    }
+
+    /// Returns whether no reachable configuration has `s`, a thread at `l`, and all its threads at
+    /// `l` and `others`.
+    fn holds(&mut self, s: Shared, l: Local, others: &[Local]) -> Result<bool, Unknown> {
+        if self.known.iter().any(|w| w.excludes(s, l, others)) {
+            return Ok(true);
+        }
+        let Excluded { problem, facts, limits, .. } = *self;
+        if problem.bound != Bound::Any {
+            return Ok(false);
+        }
+        let system = self.system.get_or_insert_with(|| lp::Equations::new(problem, facts));
+        let Some(numbers) = system.without_movers(problem, s, l, others, limits)? else { return Ok(false) };
+        let found = exact::vectors(&numbers)
+            .filter_map(|vector| Weighted::new(problem, facts, system.vector(&vector)))
+            .find(|w| w.excludes(s, l, others));
+        let holds = found.is_some();
+        self.known.extend(found);
+        Ok(holds)
+    }
+
+    fn relative(self) -> Relative {
+        let vectors: Vec<Vector> = self.known.into_iter().map(|w| w.vector).collect();
+        Relative { views: self.facts.views().clone(), vectors, basis: Vec::new(), ranks: Vec::new() }
+    }
+
+    fn certificate(self) -> Certificate {
+        let relative = self.relative();
+        match relative.vectors.is_empty() {
+            true => Certificate::Views(relative.views),
+            false => Certificate::Relative(Arc::new(relative)),
+        }
+    }
 }
 
 /// A vector that no possible step increases; its weights may be negative.

@@ -170,6 +170,7 @@ fn prove(
         views: facts.views().clone(),
         vectors: facts.linear().iter().map(|l| l.vector.clone()).collect(),
         basis: Vec::new(),
+        ranks: Vec::new(),
     }))))
 }
 

@@ -20,7 +20,7 @@ use throng_model::assumption::Assumption;
 use throng_model::limits::{Limits, Ticker};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::property::Property;
-use throng_model::verdict::{Certificate, Verdict};
+use throng_model::verdict::{Certificate, Rank, Relative, Vector, Verdict};
 use throng_model::views::{Block, Views};
 use throng_model::{Bag, Config, Local, OMEGA, Shared};
 
@@ -51,6 +51,9 @@ struct Document {
     /// At most this many threads; any number without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bound: Option<u32>,
+    /// Whether it is about the program without data that decides nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sliced: bool,
     memories: Vec<StatedMemory>,
     threads: Vec<StatedThread>,
     proofs: Vec<Proof>,
@@ -147,7 +150,16 @@ enum Evidence {
     Downward(Vec<(At, Vec<usize>, Vec<usize>)>),
     /// Each of the first threads may occur together with each of the others, or with one another.
     Views(Vec<Beside>),
+    /// Such views, sums that no step increases that these allow, and, for starvation, sums that no
+    /// step increases that may be taken again and again.
+    Sums(Vec<Beside>, Vec<Sum>, Vec<StatedRank>),
 }
+
+/// What memories and threads count, by their numbers.
+type Sum = (Vec<(At, i64)>, Vec<(usize, i64)>);
+
+/// What a memory with the thread that stays counts, and each other thread.
+type StatedRank = (Vec<(At, usize, i64)>, Vec<(usize, i64)>);
 
 /// Returns a proof as a file. `proofs`: for each target of the question, in order, its name and the
 /// evidence about `model`. `Err`: why there is none.
@@ -184,6 +196,7 @@ pub fn write(
         file: query.source.name.clone(),
         program: identity(query),
         bound: bound.threads(),
+        sliced: !std::ptr::eq(model.program(), &*query.program),
         memories: tables.memories,
         threads: tables.threads,
         proofs: stated,
@@ -217,6 +230,11 @@ impl Tables<'_> {
                 Evidence::Downward(set.iter().map(one).collect::<Result<_, String>>()?)
             }
             Certificate::Views(views) => Evidence::Views(self.views(views)?),
+            Certificate::Relative(relative) if relative.basis.is_empty() => {
+                let sums = relative.vectors.iter().map(|v| self.sum(v)).collect::<Result<_, _>>()?;
+                let ranks = relative.ranks.iter().map(|r| self.rank(r)).collect::<Result<_, _>>()?;
+                Evidence::Sums(self.views(&relative.views)?, sums, ranks)
+            }
             _ => return Err(format!("evidence of the kind `{kind}` about a C program is not written")),
         })
     }
@@ -233,6 +251,20 @@ impl Tables<'_> {
             found.push((self.memory(shared)?, left, right.transpose()?));
         }
         Ok(found)
+    }
+
+    fn sum(&mut self, vector: &Vector) -> Result<Sum, String> {
+        let shared = vector.shared.iter().map(|&(s, n)| Ok((self.memory(s)?, n)));
+        let shared = shared.collect::<Result<_, String>>()?;
+        let locals = vector.locals.iter().map(|&(l, n)| Ok((self.thread(l)?, n)));
+        Ok((shared, locals.collect::<Result<_, String>>()?))
+    }
+
+    fn rank(&mut self, rank: &Rank) -> Result<StatedRank, String> {
+        let node = |&((s, l), n): &((Shared, Local), i64)| Ok((self.memory(s)?, self.thread(l)?, n));
+        let nodes = rank.nodes.iter().map(node).collect::<Result<_, String>>()?;
+        let locals = rank.locals.iter().map(|&(l, n)| Ok((self.thread(l)?, n)));
+        Ok((nodes, locals.collect::<Result<_, String>>()?))
     }
 
     fn bag(&mut self, entries: Vec<(Local, u32)>) -> Result<Vec<usize>, String> {
@@ -371,14 +403,15 @@ pub fn certify(query: &Query, bound: Bound, bytes: &[u8], limits: &Limits) -> Re
             "the program names memory orders that are weaker than seq_cst, which a search does not cover",
         );
     }
-    let model = query.model();
+    let waits = query.question.asks_who_waits() && query.program.asked.is_empty();
+    let model = match document.sliced {
+        true if !waits => return invalid("data matters to what is asked"),
+        true => Arc::new(Concrete::new(Arc::new(query.program.without_idle_data()))),
+        false => query.model(),
+    };
     let mut problem = Problem { bound, ..query.problem_of(model.clone()) };
     if query.question.deadlock {
-        if !problem.targets.is_empty() {
-            return invalid("it does not answer what is asked");
-        }
-        let error = Config::new(model.memory_error(), Bag::new());
-        problem.targets.push(Target::covering(Property::Deadlock.name(), vec![error]));
+        problem.targets.push(Target::of(Property::Deadlock, Vec::new()));
     }
     let stays = query.question.starvation.iter().map(|text| starvation(text));
     for property in query.question.stuck.iter().map(|text| stuck(text)).chain(stays) {
@@ -394,9 +427,6 @@ pub fn certify(query: &Query, bound: Bound, bytes: &[u8], limits: &Limits) -> Re
             flaw => Fault::Invalid(format!("{}: {flaw}", target.name)),
         })?;
     }
-    if query.question.deadlock {
-        check_deadlock(&model, &verdicts, &mut ticker)?;
-    }
     let answer = |(target, verdict): (&Target, &Verdict)| {
         let (kind, size) = verdict.evidence().unwrap_or_default();
         (target.name.clone(), kind, size)
@@ -405,22 +435,6 @@ pub fn certify(query: &Query, bound: Bound, bytes: &[u8], limits: &Limits) -> Re
         answers: problem.targets.iter().zip(&verdicts).map(answer).collect(),
         assumptions: query.assumptions(&model.remarks()),
     })
-}
-
-/// Checks that no member of a closed set is a deadlock. The set holds every configuration that can
-/// be reached, so that none of these is one. Sets that only cover what is reached say nothing: more
-/// threads may make a deadlock disappear.
-fn check_deadlock(model: &Concrete, verdicts: &[Verdict], ticker: &mut Ticker) -> Result<(), Fault> {
-    let [Verdict::Safe(Certificate::Closed(set))] = verdicts else {
-        return invalid("only a set of all that is reached shows that there is no deadlock");
-    };
-    for member in &**set {
-        ticker.ticks(16).map_err(Fault::Limit)?;
-        if model.is_deadlock(member).map_err(|why| Fault::Limit(why.into()))? {
-            return invalid("deadlock: a member of the set is one");
-        }
-    }
-    Ok(())
 }
 
 impl Document {
@@ -493,17 +507,45 @@ impl States {
                 };
                 Certificate::Downward(Arc::new(set.iter().map(one).collect::<Option<_>>()?))
             }
-            Evidence::Views(blocks) => {
-                let one = |(at, left, right): &Beside| {
-                    let right = match right {
-                        Some(right) => Some(self.locals(right)?),
-                        None => None,
-                    };
-                    Some(Block { shared: self.shared(*at)?, left: self.locals(left)?, right })
-                };
-                let blocks = blocks.iter().map(one).collect::<Option<Vec<_>>>()?;
-                Certificate::Views(Arc::new(Views::of_blocks(blocks)))
+            Evidence::Views(blocks) => Certificate::Views(self.views(blocks)?),
+            Evidence::Sums(blocks, sums, ranks) => {
+                let ranks = ranks.iter().map(|rank| self.rank(rank)).collect::<Option<_>>()?;
+                let vectors = sums.iter().map(|sum| self.vector(sum)).collect::<Option<_>>()?;
+                let views = self.views(blocks)?;
+                Certificate::Relative(Arc::new(Relative { views, vectors, basis: Vec::new(), ranks }))
             }
+        })
+    }
+
+    fn views(&self, blocks: &[Beside]) -> Option<Arc<Views>> {
+        let one = |(at, left, right): &Beside| {
+            let right = match right {
+                Some(right) => Some(self.locals(right)?),
+                None => None,
+            };
+            Some(Block { shared: self.shared(*at)?, left: self.locals(left)?, right })
+        };
+        Some(Arc::new(Views::of_blocks(blocks.iter().map(one).collect::<Option<Vec<_>>>()?)))
+    }
+
+    /// `None` if a state is none, or counts twice.
+    fn vector(&self, (shared, locals): &Sum) -> Option<Vector> {
+        let mut vector = Vector {
+            shared: shared.iter().map(|&(at, n)| Some((self.shared(at)?, n))).collect::<Option<_>>()?,
+            locals: locals.iter().map(|&(l, n)| Some((*self.threads.get(l)?, n))).collect::<Option<_>>()?,
+        };
+        vector.shared.sort_unstable();
+        vector.locals.sort_unstable();
+        let twice = vector.shared.windows(2).any(|w| w[0].0 == w[1].0)
+            || vector.locals.windows(2).any(|w| w[0].0 == w[1].0);
+        (!twice).then_some(vector)
+    }
+
+    fn rank(&self, (nodes, locals): &StatedRank) -> Option<Rank> {
+        let node = |&(at, l, n): &(At, usize, i64)| Some(((self.shared(at)?, *self.threads.get(l)?), n));
+        Some(Rank {
+            nodes: nodes.iter().map(node).collect::<Option<_>>()?,
+            locals: locals.iter().map(|&(l, n)| Some((*self.threads.get(l)?, n))).collect::<Option<_>>()?,
         })
     }
 

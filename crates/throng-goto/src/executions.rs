@@ -17,6 +17,7 @@ use throng_memory::graph::{Event, Graph, Id};
 use throng_memory::rules::{Kind, Location};
 use throng_model::problem::{Initial, Problem, Target};
 use throng_model::verdict::Trace;
+use throng_model::waiting::Waits;
 use throng_model::{
     Accessed, Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step,
     Traits, Transfers,
@@ -459,6 +460,11 @@ impl Model for Executions {
 
     fn has_ended(&self, _: Local) -> bool {
         false
+    }
+
+    /// Who waits is asked under sequential consistency.
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 }
 

@@ -5,10 +5,10 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use rustc_hash::FxHashMap;
-use throng_model::waiting::{Waits, waits_alone};
+use throng_model::waiting::Waits;
 use throng_model::{
-    Accessed, Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared,
-    Step, Traits, Transfers,
+    Accessed, Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step,
+    Traits, Transfers,
 };
 
 use crate::places::Places;
@@ -150,31 +150,6 @@ impl Concrete {
     /// What the search came across so far.
     pub fn remarks(&self) -> Remarks {
         locked(&self.remarks).clone()
-    }
-
-    /// Returns whether no thread of a configuration can move, though some thread waits for others
-    /// and none was stopped by an assumption. `Err`: not everything about it is known.
-    pub fn is_deadlock(&self, config: &Config) -> Result<bool, Incomplete> {
-        let Some(state) = self.memory(config.shared) else { return Ok(false) };
-        let starters = u32::from(self.program.starter().is_some());
-        let mut waits = config.threads.size() > starters;
-        for &(l, _) in config.threads.entries() {
-            let Some(thread) = thing(&self.threads, l.0) else { continue };
-            if self.program.starter() == Some(thread.template as usize) {
-                // It need not start another one.
-                continue;
-            }
-            let steps = step_unrecorded(&self.program, &state.0, &thread);
-            if let Some(why) = steps.missing {
-                return Err(Incomplete(why));
-            }
-            waits = waits
-                && match steps.outcomes.is_empty() {
-                    true => steps.waits,
-                    false => self.loop_of(l).is_some() && waits_alone(self, config.shared, l)?,
-                };
-        }
-        Ok(waits)
     }
 
     /// The write that a thread was seen to be about to make in this shared state.
@@ -362,9 +337,10 @@ impl Model for Concrete {
         None
     }
 
-    /// A deadlock of C is decided by [`Concrete::is_deadlock`], which knows more.
-    fn has_ended(&self, _: Local) -> bool {
-        false
+    /// A thread that has ended is gone. One that only starts others need not start another one.
+    fn has_ended(&self, l: Local) -> bool {
+        let starter = self.program.starter();
+        starter.is_some_and(|of| self.thread(l).is_some_and(|thread| thread.template as usize == of))
     }
 
     fn waits(&self) -> Option<&dyn Waits> {

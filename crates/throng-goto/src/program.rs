@@ -13,6 +13,7 @@ mod flow;
 mod inline;
 mod names;
 mod print;
+mod slice;
 mod threads;
 
 use std::collections::HashMap;

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use throng_memory::Order;
 use throng_memory::rules::{Kind, Mine};
 use throng_model::problem::{Initial, Problem, Target};
+use throng_model::waiting::Waits;
 use throng_model::{
     Accessed, Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared,
     Step, Traits, Transfers,
@@ -447,6 +448,11 @@ impl Model for Robust {
 
     fn has_ended(&self, _: Local) -> bool {
         false
+    }
+
+    /// Who waits is asked under sequential consistency.
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 }
 

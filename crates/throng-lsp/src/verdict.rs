@@ -139,6 +139,7 @@ fn run(story: &Story, uri: &str, text: &Text) -> Value {
             "statement": event.statement,
             "location": location(uri, text, event.line, event.column),
             "changes": event.changes.iter().map(change).collect::<Vec<_>>(),
+            "repeated": story.is_repeated(event),
         })
     });
     let (line, column) = end(story);
@@ -207,26 +208,28 @@ fn possible_races(outcome: &Outcome, findings: &Findings, uri: &str, text: &Text
 fn diagnostic(story: &Story, uri: &str, text: &Text) -> Value {
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let size = format!("{}, {}", plural(story.threads as usize, "thread"), plural(story.length, "step"));
+    let for_ever = story.for_ever().map_or_else(String::new, |words| format!("; a thread {words}"));
     let (line, column) = end(story);
     let related = story.steps.iter().take(MOST_RELATED).filter_map(|event| {
         let location = location(uri, text, event.line, event.column);
-        (!location.is_null()).then(|| json!({ "location": location, "message": describe_step(event) }))
+        (!location.is_null()).then(|| json!({ "location": location, "message": describe_step(story, event) }))
     });
     json!({
         "range": text.rest_of_line(line, column),
         "severity": 1,
         "source": "throng",
         "code": "violated",
-        "message": format!("UNSAFE {}: {size}", story.violation.target),
+        "message": format!("UNSAFE {}: {size}{for_ever}", story.violation.target),
         "relatedInformation": related.collect::<Vec<_>>(),
     })
 }
 
 /// Describes a step: `5. T1: lock := 1 (lock: 0 -> 1)`.
-fn describe_step(event: &Event) -> String {
+fn describe_step(story: &Story, event: &Event) -> String {
     let thread = event.thread.map_or_else(String::new, |t| format!("{t}: "));
     let changes: Vec<String> =
         event.changes.iter().map(|d| format!("{}: {} -> {}", d.variable, d.before, d.after)).collect();
     let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join(", ")) };
-    format!("{}. {thread}{}{changes}", event.step, event.statement)
+    let again = if story.is_repeated(event) { ", repeated for ever" } else { "" };
+    format!("{}. {thread}{}{changes}{again}", event.step, event.statement)
 }

@@ -41,13 +41,22 @@ pub fn deadlocked(
     if threads.iter().all(|e| model.has_ended(e.0)) {
         return Ok(None);
     }
+    if knows_who_waits(model) {
+        return waiting(model, config);
+    }
     match blocked(model, config, bound)? {
         None if threads.iter().any(|e| is_in_loop(model, e.0)) => waiting(model, config),
         found => Ok(found),
     }
 }
 
-/// Returns a member of `config` in which all threads wait, some of them in loops.
+/// Returns whether a plain model says of each thread alone whether it waits: one that an assumption
+/// has stopped, for example, does not.
+fn knows_who_waits(model: &dyn Model) -> bool {
+    model.is_exact() && model.waits().is_some()
+}
+
+/// Returns a member of `config` in which all threads wait, in loops or not.
 fn waiting(model: &dyn Model, config: &Config) -> Result<Option<Config>, Incomplete> {
     if model.blocking().is_some() {
         return Ok(None);
@@ -106,8 +115,14 @@ pub fn blocked(model: &dyn Model, config: &Config, bound: Option<u32>) -> Result
 }
 
 /// Returns whether a thread at `l` can be unable to move in shared state `s` by itself, whatever
-/// other threads there are, other than around a waiting loop.
+/// other threads there are, other than around a waiting loop; or need not.
 pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
+    if model.has_ended(l) {
+        return Ok(true);
+    }
+    if knows_who_waits(model) {
+        return waits_alone(model, s, l);
+    }
     if is_in_loop(model, l) {
         for s in model.members_shared(s) {
             for l in live_members(model, l) {
@@ -125,6 +140,17 @@ pub fn may_be_stuck(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Inco
         return Ok(!steps.iter().any(alone));
     }
     Ok(!stuck_parts(model, s, l)?.is_empty())
+}
+
+/// Returns whether a thread at `l` can move in `s` by itself, whatever other threads there are and
+/// whichever members of the states they are.
+pub fn always_moves(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
+    if !model.is_exact() {
+        return Ok(stuck_parts(model, s, l)?.is_empty());
+    }
+    let mut steps = Vec::new();
+    model.post(s, l, &mut steps)?;
+    Ok(steps.iter().any(|step| step.take.size() <= 1))
 }
 
 /// Returns whether a step is enabled in `s` whatever threads there are.

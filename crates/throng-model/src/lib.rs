@@ -31,6 +31,8 @@ pub mod concrete;
 pub mod config;
 pub mod cubes;
 pub mod deadlock;
+pub mod fair;
+pub mod helpers;
 pub mod limits;
 pub mod localisation;
 pub mod memory;
@@ -201,7 +203,7 @@ pub struct Traits {
 
 /// A thread template, given by its steps. See the module documentation for the laws.
 ///
-/// The first six methods define the system and have no defaults. The others are optional
+/// The first seven methods define the system and have no defaults. The others are optional
 /// capabilities: without one there are fewer answers, never wrong ones.
 pub trait Model: Describe + Send + Sync {
     /// Appends the steps that a thread at `l` leads in shared state `s`, in a fixed order.
@@ -230,9 +232,7 @@ pub trait Model: Describe + Send + Sync {
     /// Returns what is known about threads that wait in loops, if there may be some. A model that is
     /// made from another one hands on what that one says, or deadlocks and stuck threads that wait
     /// in loops are not seen in it.
-    fn waits(&self) -> Option<&dyn waiting::Waits> {
-        None
-    }
+    fn waits(&self) -> Option<&dyn waiting::Waits>;
 
     /// Returns the backward steps, if the model can list them.
     fn predecessors(&self) -> Option<&dyn Predecessors> {

@@ -29,6 +29,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::cubes::{Cube, Cubes, FREE};
 use crate::problem::{Initial, Problem, Target};
+use crate::waiting::Waits;
 use crate::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
     Shared, Step, StopCheck, Traits, Transfers,
@@ -284,6 +285,11 @@ impl Model for LocalisedModel {
     /// The image of several states has ended if all of them have.
     fn has_ended(&self, l: Local) -> bool {
         self.origins(l).iter().all(|&l| self.original.has_ended(l))
+    }
+
+    /// Deadlocks and their like are not asked of localised models.
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

@@ -30,6 +30,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::table::{Names, Table};
+use super::waiting::Waits;
 use super::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Persist, Place, Predecessors,
     SetStates, Shared, Step, Traits, Transfers,
@@ -310,6 +311,11 @@ impl Model for QuotientModel {
     /// No class counts as ended if one of its members still leads a step.
     fn has_ended(&self, l: Local) -> bool {
         self.original.has_ended(l) && self.table.has_ended(l)
+    }
+
+    /// Deadlocks and their like are not asked of quotients.
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

@@ -364,6 +364,10 @@ mod tests {
         }
     }
 
+    fn waits(&self) -> Option<&dyn crate::waiting::Waits> {
+        None
+    }
+
     impl Predecessors for Toy {
         fn pre(&self, _: Shared, _: Local, _: &mut Vec<Step>) -> Result<(), Incomplete> {
             Ok(())

@@ -151,8 +151,12 @@ impl<'m> Starvation<'m> {
         Ok(())
     }
 
+    pub(crate) fn model(&self) -> &'m dyn Model {
+        self.model
+    }
+
     /// Returns whether a thread at `l` is at one of the places.
-    fn is_there(&self, l: Local) -> bool {
+    pub(crate) fn is_there(&self, l: Local) -> bool {
         if let Some(asked) = self.model.waits().and_then(|waits| waits.is_asked(l)) {
             return asked;
         }

@@ -22,9 +22,7 @@ use crate::problem::Target;
 use crate::property::Property;
 use crate::verdict::Unknown;
 use crate::waiting::{around, is_in_same_loop, is_waiting};
-use crate::{
-    Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, deadlock, semantics,
-};
+use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, semantics};
 
 /// Maximum number of members that a configuration may be split into.
 const MOST_MEMBERS: usize = 1 << 14;
@@ -41,6 +39,14 @@ pub struct Stuck<'m> {
     most: Option<u32>,
     /// Whether threads are asked for wherever they are.
     anywhere: bool,
+}
+
+/// What a thread can do alone.
+pub enum Own {
+    /// It can move, or nothing is known.
+    Moves,
+    /// It stays, or goes around its loop to one of these.
+    Stays(Vec<Local>),
 }
 
 /// The successors while a thread is followed.
@@ -130,8 +136,22 @@ impl<'m> Stuck<'m> {
         Ok(false)
     }
 
+    pub(crate) fn model(&self) -> &'m dyn Model {
+        self.model
+    }
+
+    /// Returns what a thread at `l` can do in `s` whoever else is there. States are plain.
+    pub(crate) fn own(&self, s: Shared, l: Local) -> Result<Own, Incomplete> {
+        let alone = Config::new(s, Bag::new());
+        Ok(match around(self.model, s, l)? {
+            Some(stays) if !stays.is_empty() => Own::Stays(stays),
+            _ if self.leads((&alone, l))? => Own::Moves,
+            _ => Own::Stays(Vec::new()),
+        })
+    }
+
     /// Returns whether a thread at `l` is in one of the states of the target.
-    fn is_there(&self, l: Local) -> bool {
+    pub(crate) fn is_there(&self, l: Local) -> bool {
         match self.model.waits().and_then(|waits| waits.is_asked(l)) {
             Some(asked) => return asked,
             None if self.anywhere => return !self.model.has_ended(l),
@@ -227,7 +247,7 @@ impl<'m> Stuck<'m> {
 
     /// Returns where the followed thread is after another thread's step; `None` if it may move
     /// elsewhere.
-    fn fates(&self, step: &Step, thread: Local) -> Result<Option<Vec<Local>>, Incomplete> {
+    pub(crate) fn fates(&self, step: &Step, thread: Local) -> Result<Option<Vec<Local>>, Incomplete> {
         Ok(match step.others {
             Bystanders::Stay => Some(vec![thread]),
             Bystanders::WakeOne => match self.model.woken_by(step, thread) {
@@ -251,13 +271,8 @@ impl<'m> Stuck<'m> {
         !self.anywhere && self.is_there(l)
     }
 
-    fn stays_in_loop(&self, from: Local, to: Local) -> bool {
+    pub(crate) fn stays_in_loop(&self, from: Local, to: Local) -> bool {
         is_in_same_loop(self.model, from, to)
-    }
-
-    /// Returns whether a thread at `l` can be unable to move in `s` by itself.
-    pub fn may_stay(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
-        Ok(self.is_there(l) && deadlock::may_be_stuck(self.model, s, l)?)
     }
 }
 

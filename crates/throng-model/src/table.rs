@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use super::waiting::Waits;
 use super::{
     Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Persist, Place, Predecessors, SetStates,
     Shared, Step, Traits, Transfers,
@@ -307,6 +308,11 @@ impl Model for Table {
     /// Returns whether no step takes a thread from there.
     fn has_ended(&self, l: Local) -> bool {
         self.taken().binary_search(&l).is_err()
+    }
+
+    /// Systems and nets have no loops that are written as such.
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

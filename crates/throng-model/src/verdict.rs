@@ -161,6 +161,19 @@ pub struct Relative {
     /// that the invariants do not exclude: it contains every bad configuration that the invariants
     /// do not exclude, and no initial one. Empty if they exclude all of them.
     pub basis: Vec<Config>,
+    /// For starvation, why some steps are taken only finitely often ([`crate::fair`]).
+    pub ranks: Vec<Rank>,
+}
+
+/// A sum that no step increases of those that may be taken again and again, while one thread stays
+/// where it is: a step that decreases it is not one of them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rank {
+    /// The weight of each shared state with the local state of the thread that stays; 0 for those
+    /// not listed.
+    pub nodes: Vec<((Shared, Local), i64)>,
+    /// The weight of another thread in each local state, never negative; 0 for those not listed.
+    pub locals: Vec<(Local, i64)>,
 }
 
 /// A linear function of configurations that no step increases: TSE's equations, turned into a proof
@@ -185,10 +198,10 @@ impl Certificate {
             Certificate::Upward(set) => ("upward", set.len()),
             Certificate::Views(views) => ("views", views.len()),
             Certificate::Relative(relative) if relative.basis.is_empty() => {
-                ("linear", relative.views.len() + relative.vectors.len())
+                ("linear", relative.views.len() + relative.vectors.len() + relative.ranks.len())
             }
             Certificate::Relative(relative) => {
-                let Relative { views, vectors, basis } = &**relative;
+                let Relative { views, vectors, basis, .. } = &**relative;
                 ("relative", views.len() + vectors.len() + basis.len())
             }
             Certificate::Refutation(refutation) => ("refutation", refutation.cases.len()),

@@ -21,6 +21,7 @@ mod replay;
 #[cfg(feature = "rust")]
 pub(crate) mod rust;
 mod text;
+mod waiting;
 #[cfg(feature = "c")]
 mod weakest;
 mod witness;

@@ -23,6 +23,8 @@ export interface Step {
   statement: string;
   location: Location | null;
   changes: Change[];
+  /** Whether it is one of the steps that are repeated for ever. */
+  repeated?: boolean;
 }
 
 export interface Run {
@@ -35,7 +37,7 @@ export interface Run {
 /** What stands behind a line while a step is shown. */
 export function describe(step: Step): string {
   const changes = step.changes.map((c) => `${c.thread ? c.thread + "." : ""}${c.variable}: ${c.before} → ${c.after}`);
-  return [`${step.step}`, step.thread, changes.join(", ")].filter((part) => part).join("  ");
+  return [`${step.repeated ? "↻ " : ""}${step.step}`, step.thread, changes.join(", ")].filter((part) => part).join("  ");
 }
 
 /** Walks through a run: before the first step, at each step, and at the violation. */

@@ -274,6 +274,23 @@ impl<'a> Lower<'a> {
         l
     }
 
+    /// Writes down where a label is at which threads may wait: at the statement behind it.
+    fn mark_label(&mut self, name: &str, statement: Span) {
+        let question = self.question;
+        let mut places = question.stuck.iter().chain(&question.starvation).flat_map(|text| text.split('|'));
+        if self.dry || !places.any(|place| place.trim() == name) {
+            return;
+        }
+        let here = std::mem::replace(&mut self.here, statement);
+        let origin = self.origin() as usize;
+        self.program.origins[origin].labels.push(name.into());
+        // An instruction takes the label along to where the function is put in place of its calls.
+        let next = self.label();
+        self.emit(Instr::Jump(next));
+        self.place_label(next);
+        self.here = here;
+    }
+
     fn labeled(&mut self, l: &'a LabeledStatement, span: Span) -> Result<()> {
         match &l.label.node {
             Label::Identifier(n) => {
@@ -286,6 +303,7 @@ impl<'a> Lower<'a> {
                 let blocks = self.current.blocks.clone();
                 self.current.targets.insert(key, blocks);
                 self.pass_label(name);
+                self.mark_label(name, l.statement.span);
                 if self.question.error_labels.contains(name) {
                     self.emit(Instr::Fail(Violation::Assertion, format!("label {name} is reached")));
                 }

@@ -13,7 +13,7 @@ use super::compiled::{Namer, ProgramNames};
 use super::complete::complete;
 use super::{
     Answered, Asked, Block, Case, Claim, Condition, Configuration, Count, CutoffClaim, Document, Evidence,
-    FORMAT, Family, Input, LocalPart, Most, Needed, Property, Reduction, Start, States, Taken, VERSION,
+    FORMAT, Family, Input, LocalPart, Most, Needed, Property, Rank, Reduction, Start, States, Taken, VERSION,
     Weights, hash,
 };
 use crate::certify::{Asked as Question, Fault, certify, read};
@@ -59,6 +59,11 @@ impl Numbers {
             Certificate::Relative(relative) => {
                 self.see_views(&relative.views);
                 relative.basis.iter().for_each(|c| self.see(c));
+                for rank in &relative.ranks {
+                    self.shared.extend(rank.nodes.iter().map(|e| e.0.0));
+                    self.local.extend(rank.nodes.iter().map(|e| e.0.1));
+                    self.local.extend(rank.locals.iter().map(|e| e.0));
+                }
                 for vector in &relative.vectors {
                     self.shared.extend(vector.shared.iter().map(|e| e.0));
                     self.local.extend(vector.locals.iter().map(|e| e.0));
@@ -408,15 +413,17 @@ fn set<'a>(
         }
         Certificate::Downward(set) => Evidence::Downward { configurations: configs(set) },
         Certificate::Upward(set) => {
-            Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set) }
+            Evidence::Invariants { views: None, vectors: Vec::new(), basis: configs(set), ranks: Vec::new() }
         }
         Certificate::Views(views) => {
-            Evidence::Invariants { views: Some(blocks(views)), vectors: Vec::new(), basis: configs(&[]) }
+            let (vectors, ranks) = (Vec::new(), Vec::new());
+            Evidence::Invariants { views: Some(blocks(views)), vectors, basis: configs(&[]), ranks }
         }
         Certificate::Relative(relative) => Evidence::Invariants {
             views: Some(blocks(&relative.views)),
             vectors: relative.vectors.iter().map(|v| weights(v, numbers)).collect(),
             basis: configs(&relative.basis),
+            ranks: relative.ranks.iter().map(|r| rank(r, numbers)).collect(),
         },
         Certificate::Refutation(found) => Evidence::Refutation {
             traps: found.traps.iter().map(|t| t.iter().map(|&l| numbers.local(l)).collect()).collect(),
@@ -495,6 +502,11 @@ fn weights(vector: &Vector, numbers: &Numbers) -> Weights {
         shared: vector.shared.iter().map(|&(s, n)| (numbers.shared(s), n)).collect(),
         local: vector.locals.iter().map(|&(l, n)| (numbers.local(l), n)).collect(),
     }
+}
+
+fn rank(rank: &verdict::Rank, numbers: &Numbers) -> Rank {
+    let node = |&((s, l), n): &((Shared, Local), i64)| (numbers.shared(s), numbers.local(l), n);
+    Rank { nodes: rank.nodes.iter().map(node).collect(), local: numbers.sum(&rank.locals) }
 }
 
 fn blocks(views: &Views, numbers: &Numbers) -> Vec<Block> {

@@ -24,7 +24,7 @@ use throng_model::quotient::QuotientMap;
 use throng_model::reduction::{Reduction, Reductions};
 use throng_model::table::{Names, Table};
 use throng_model::verdict::{
-    self, Certificate, Contradiction, LocalProof, Refutation, Relative, RunNode, Trace, Vector, Verdict,
+    self, Certificate, Contradiction, LocalProof, Rank, Refutation, Relative, RunNode, Trace, Vector, Verdict,
 };
 use throng_model::views::{Block, Views};
 use throng_model::{Bag, Config, Incomplete, Local, Model, OMEGA, Shared, UNCOUNTABLE};
@@ -304,18 +304,21 @@ impl<'a> Decoder<'a> {
             Evidence::Downward { configurations } => {
                 Certificate::Downward(Arc::new(self.configs(configurations, true)?))
             }
-            Evidence::Invariants { views, vectors, basis } => {
+            Evidence::Invariants { views, vectors, basis, ranks } => {
+                let ranks = ranks.iter().map(|rank| self.rank(rank)).collect::<Result<Vec<_>, _>>()?;
                 let basis = self.configs(basis, false)?;
                 let vectors = vectors.iter().map(|v| self.vector(v)).collect::<Result<Vec<_>, _>>()?;
                 match views {
                     Some(blocks) => {
                         let views = Arc::new(self.views(blocks)?);
-                        match vectors.is_empty() && basis.is_empty() {
+                        match vectors.is_empty() && basis.is_empty() && ranks.is_empty() {
                             true => Certificate::Views(views),
-                            false => Certificate::Relative(Arc::new(Relative { views, vectors, basis })),
+                            false => {
+                                Certificate::Relative(Arc::new(Relative { views, vectors, basis, ranks }))
+                            }
                         }
                     }
-                    None if vectors.is_empty() => Certificate::Upward(Arc::new(basis)),
+                    None if vectors.is_empty() && ranks.is_empty() => Certificate::Upward(Arc::new(basis)),
                     None => return invalid("vectors without views: which steps are possible?"),
                 }
             }
@@ -401,6 +404,13 @@ impl<'a> Decoder<'a> {
         Ok(Vector {
             shared: self.each(&weights.shared, |(s, n)| Ok((self.shared(s)?, n)))?,
             locals: self.each(&weights.local, |(l, n)| Ok((self.local(l)?, n)))?,
+        })
+    }
+
+    fn rank(&self, rank: &certificate::Rank) -> Result<Rank, Fault> {
+        Ok(Rank {
+            nodes: self.each(&rank.nodes, |(s, l, n)| Ok(((self.shared(s)?, self.local(l)?), n)))?,
+            locals: self.each(&rank.local, |(l, n)| Ok((self.local(l)?, n)))?,
         })
     }
 

@@ -70,6 +70,7 @@ pub(super) fn property_text(document: &Document, property: &Property) -> String 
         Property::AtMost(text) => return printable(&format!("at-most {text}")),
         Property::Never(text) => return printable(&format!("never {text}")),
         Property::Stuck(text) => return printable(&format!("stuck {text}")),
+        Property::Starvation(text) => return printable(&format!("starvation {text}")),
         Property::Race(name) => return printable(&format!("race {name}")),
         Property::Invariant(text) => return printable(&format!("invariant {text}")),
         Property::State(text) => return printable(&format!("state {text}")),

@@ -86,6 +86,23 @@ fn no_deadlock(
     Ok(())
 }
 
+/// Checks that no bystander may vanish, where a vector counts some of them less than nothing.
+pub(super) fn check_vanishing(model: &dyn Model, views: &Closed<'_>, vectors: &Vectors) -> Result<(), Flaw> {
+    if !vectors.some_negative() {
+        return Ok(());
+    }
+    views.each_possible_step(&mut |group, step| {
+        if step.others == Bystanders::Transfer {
+            let mut fates = Vec::new();
+            views.singles(group).try_for_each(|l| model.bystander(step, l, &mut fates))?;
+            if fates.contains(&None) {
+                return Err(Flaw::Grows("bystanders may vanish that count less than nothing".into()));
+            }
+        }
+        Ok(())
+    })
+}
+
 fn check_invariants(
     problem: &Problem,
     views: &Views,
@@ -103,18 +120,7 @@ fn check_invariants(
     }
     let vectors = Vectors::signed(problem, vectors)?;
     let views = Closed::new(problem, views, &vectors, ticker)?;
-    if vectors.some_negative() {
-        views.each_possible_step(&mut |group, step| {
-            if step.others == Bystanders::Transfer {
-                let mut fates = Vec::new();
-                views.singles(group).try_for_each(|l| model.bystander(step, l, &mut fates))?;
-                if fates.contains(&None) {
-                    return Err(Flaw::Grows("bystanders may vanish that count less than nothing".into()));
-                }
-            }
-            Ok(())
-        })?;
-    }
+    check_vanishing(model, &views, &vectors)?;
     for (s, group) in views.groups() {
         if moves_by_itself(model, s)? {
             continue;

@@ -2,20 +2,23 @@
 //!
 //! A run proves that there is one: all configurations that can follow its last one are explored
 //! here, and the thread moves in none of them. A closed set proves that there is none within a
-//! bound: the same is checked for every thread. For any number of threads, views prove it in which
-//! a thread in one of the target's states can always move by itself.
+//! bound: the same is checked for every thread. For any number of threads, views and vectors prove
+//! it that show for whoever waits that some thread is there that can change what it waits for
+//! ([`throng_model::helpers`]). Vectors may be negative, as in the rule for deadlocks.
 
 use super::Flaw;
-use super::deadlock::all_of;
+use super::deadlock::{all_of, check_vanishing};
 use super::forward::{Kind, check_forward};
 use super::linear::Vectors;
 use super::run::check_trace;
 use super::views::Closed;
+use throng_model::helpers::without_help;
 use throng_model::limits::{Limits, Ticker};
-use throng_model::problem::{Problem, Target};
+use throng_model::problem::{Bound, Problem, Target};
 use throng_model::stuck::Stuck;
-use throng_model::verdict::{Certificate, Verdict};
-use throng_model::{Config, Model};
+use throng_model::verdict::{Certificate, Vector, Verdict};
+use throng_model::views::Views;
+use throng_model::{Config, Local, Model};
 
 /// Checks that the evidence of `verdict` proves the verdict about threads that are stuck in the
 /// states of `target`.
@@ -51,20 +54,9 @@ pub(super) fn check_stuck(
             let all = all_of(problem, products, &mut ticker)?;
             none_stuck(&stuck, &all, model, &mut ticker)
         }
-        Verdict::Safe(Certificate::Views(views)) => {
-            let none = Vectors::signed(problem, &[])?;
-            let views = Closed::new(problem, views, &none, &mut ticker)?;
-            for (s, group) in views.groups() {
-                for l in views.singles(group) {
-                    ticker.tick()?;
-                    if stuck.may_stay(s, l)? {
-                        let name =
-                            format!("{} with a thread at {}", model.shared_name(s), model.local_name(l));
-                        return Err(Flaw::BadMember(name));
-                    }
-                }
-            }
-            Ok(())
+        Verdict::Safe(Certificate::Views(views)) => all_get_on(problem, &stuck, views, &[], &mut ticker),
+        Verdict::Safe(Certificate::Relative(relative)) if relative.basis.is_empty() => {
+            all_get_on(problem, &stuck, &relative.views, &relative.vectors, &mut ticker)
         }
         Verdict::Safe(_) => Err(Flaw::Malformed("this is not evidence about stuck threads".into())),
     }
@@ -74,5 +66,31 @@ fn none_stuck(stuck: &Stuck<'_>, set: &[Config], model: &dyn Model, ticker: &mut
     match stuck.find(set.iter(), ticker)? {
         None => Ok(()),
         Some((config, _)) => Err(Flaw::BadMember(config.describe(model))),
+    }
+}
+
+fn all_get_on(
+    problem: &Problem,
+    stuck: &Stuck<'_>,
+    views: &Views,
+    vectors: &[Vector],
+    ticker: &mut Ticker,
+) -> Result<(), Flaw> {
+    // At a bound, a step creates fewer threads, which may increase a vector that is negative at
+    // them.
+    if problem.bound != Bound::Any && !vectors.is_empty() {
+        return Err(Flaw::NotForThisModel("this is sound for any number of threads only".into()));
+    }
+    let model = &*problem.model;
+    let vectors = Vectors::signed(problem, vectors)?;
+    let closed = Closed::new(problem, views, &vectors, ticker)?;
+    check_vanishing(model, &closed, &vectors)?;
+    let mut excludes = |s, l, others: &[Local]| Ok(vectors.exclude_stuck(s, l, others));
+    match without_help(stuck, views, &mut excludes, ticker)? {
+        None => Ok(()),
+        Some((s, l)) => {
+            let name = format!("{} with a thread at {}", model.shared_name(s), model.local_name(l));
+            Err(Flaw::BadMember(name))
+        }
     }
 }

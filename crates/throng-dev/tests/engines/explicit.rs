@@ -18,6 +18,7 @@ use throng_model::packed::store::{ROOT, hash};
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Fate, Names, Table, thread_step};
 use throng_model::verdict::{Certificate, Trace, Unknown, Verdict};
+use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
     Shared, Step, Traits, Transfers,
@@ -145,6 +146,10 @@ impl Model for Overlapping {
 
     fn has_ended(&self, _: Local) -> bool {
         false
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 }
 
@@ -357,6 +362,10 @@ impl Model for Forgetful {
 
     fn has_ended(&self, l: Local) -> bool {
         self.0.has_ended(l)
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        self.0.waits()
     }
 
     fn predecessors(&self) -> Option<&dyn Predecessors> {

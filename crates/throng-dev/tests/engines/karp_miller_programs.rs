@@ -21,6 +21,7 @@ use throng_lang::bp::{Jit, Options, read};
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
 use throng_model::verdict::Verdict;
+use throng_model::waiting::Waits;
 use throng_model::{
     Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits, Transfers,
 };
@@ -82,6 +83,10 @@ impl Model for Words {
 
     fn has_ended(&self, l: Local) -> bool {
         self.0.has_ended(l)
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 }
 

@@ -448,6 +448,7 @@ fn question(document: &Document) -> Option<Question> {
             Property::Race(v) => question.races.push(v.clone()),
             Property::Deadlock => question.deadlock = true,
             Property::Stuck(place) => question.stuck.push(place.clone()),
+            Property::Starvation(place) => question.starvation.push(place.clone()),
             // No question of the command line says it.
             Property::Satisfies(_) => return None,
             Property::Invariant(e) => question.invariants.push(e.clone()),

@@ -11,6 +11,7 @@ use throng_model::problem::{Initial, Problem, Target};
 use throng_model::table::{Fate, Names};
 use throng_model::unfold::*;
 use throng_model::verdict::Unknown;
+use throng_model::waiting::Waits;
 use throng_model::*;
 use throng_model::{Describe, Edge, Incomplete, Place, SetStates, Traits, Transfers};
 
@@ -78,6 +79,10 @@ impl Model for Masks {
 
     fn has_ended(&self, _: Local) -> bool {
         false
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 }
 

@@ -6,12 +6,15 @@
 //! and it looks for fair cycles by walking from every configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use throng::{Engine, Input, Job, Start};
+use serde_json::{Value, json};
+use throng::{Engine, Input, Job, Property, Start};
+use throng_check::rules::check;
 use throng_lang::load::Format;
 use throng_model::limits::Limits;
 use throng_model::random::Random;
-use throng_model::verdict::Verdict;
+use throng_model::verdict::{Certificate, Relative, Trace, Verdict};
 
 /// What threads do, in a loop or once. Variables are x and y.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +60,34 @@ impl Written {
         let threads = 2 + below(random, 3);
         let threads = if ops.len() > 4 { threads.min(3) } else { threads };
         Written { ops, again: below(random, 3) > 0, threads }
+    }
+
+    /// Returns the program in C; `None` if an operation has no counterpart there.
+    fn c(&self) -> Option<String> {
+        let mut body = String::new();
+        let mut skip = None;
+        for (k, op) in self.ops.iter().enumerate() {
+            let open = skip.take_if(|&mut s| s == k).is_some();
+            body += &match *op {
+                Op::Set(v, b) => format!("L{k}: {} = {};\n", NAMES[v], u8::from(b)),
+                Op::Flip(v) => format!("L{k}: atomic_fetch_xor(&{}, 1);\n", NAMES[v]),
+                Op::Spin(v, b) => format!("L{k}: while ({} == {});\n", NAMES[v], u8::from(b)),
+                Op::Take(v) => format!("L{k}: while (atomic_exchange(&{}, 1));\n", NAMES[v]),
+                Op::Until(..) => return None,
+                Op::Perhaps => {
+                    skip = Some(k + 1);
+                    "if (some()) {\n".into()
+                }
+            };
+            if open {
+                body += "}\n";
+            }
+        }
+        let again = if self.again { "while (1)" } else { "" };
+        Some(format!(
+            "#include <stdatomic.h>\natomic_int x, y;\n_Bool __VERIFIER_nondet_bool(void);\n\
+             #define some __VERIFIER_nondet_bool\nvoid worker(void) {{\n{again} {{\n{body}}}\n}}\n"
+        ))
     }
 
     fn text(&self) -> String {
@@ -186,6 +217,23 @@ impl Written {
         }
     }
 
+    /// Returns whether all threads can wait, or have ended, and one waits: whatever they do, each
+    /// stays at its operation, and nothing changes.
+    fn is_deadlock(&self, worlds: &Worlds) -> bool {
+        let (all, edges) = worlds;
+        let at = |n: usize| (all[n].shared, all[n].threads.iter().map(|t| t.0).collect::<Vec<_>>());
+        let waits = |n: usize| all[n].threads.iter().any(|t| t.0 < self.ops.len());
+        let mut stays: Vec<bool> = (0..all.len()).map(waits).collect();
+        loop {
+            let leaves = |n: usize| edges[n].iter().any(|e| !stays[e.1] || at(e.1) != at(n));
+            let fewer: Vec<usize> = (0..all.len()).filter(|&n| stays[n] && leaves(n)).collect();
+            if fewer.is_empty() {
+                return stays.contains(&true);
+            }
+            fewer.into_iter().for_each(|n| stays[n] = false);
+        }
+    }
+
     /// Returns whether under a fair scheduler thread 0 can stay at an operation for ever: a set of
     /// worlds that reach each other while it does, in which every thread moves that can.
     fn starves(&self, op: usize, worlds: &Worlds) -> bool {
@@ -288,4 +336,311 @@ fn stuck_threads_and_starvation_are_those_of_an_exhaustive_search() {
         counts[2][usize::from(said)] += 1;
     }
     assert!(counts.iter().flatten().all(|&n| n > 20), "both answers occur: {counts:?}");
+}
+
+/// What is asked about any number of threads.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    Deadlock,
+    Stuck(usize),
+    Starvation(usize),
+}
+
+impl Asked {
+    fn of(self, job: Job<'_>) -> Job<'_> {
+        match self {
+            Asked::Deadlock => job.property(Property::NoDeadlock),
+            Asked::Stuck(op) => job.never_stuck_at(&format!("L{op}")),
+            Asked::Starvation(op) => job.leaves(&format!("L{op}")),
+        }
+    }
+
+    fn holds(self, written: &Written, worlds: &Worlds) -> bool {
+        match self {
+            Asked::Deadlock => written.is_deadlock(worlds),
+            Asked::Stuck(op) => written.is_stuck(op, worlds),
+            Asked::Starvation(op) => written.starves(op, worlds),
+        }
+    }
+}
+
+/// The most worlds that the search here looks at.
+const MOST: usize = 700;
+
+impl Written {
+    /// A random program, for any number of threads.
+    fn of_many(random: &mut Random) -> Written {
+        let mut written = Written::random(random);
+        for k in 1..written.ops.len() {
+            if matches!((written.ops[k - 1], written.ops[k]), (Op::Perhaps, Op::Perhaps)) {
+                written.ops[k] = Op::Flip(1);
+            }
+        }
+        written
+    }
+
+    /// Returns the worlds of 1, 2, 3, 4 threads, as far as there are not too many.
+    fn of_few(&self) -> Vec<(Written, Worlds)> {
+        let each = (1..=4).map(|threads| {
+            let few = Written { threads, ..self.clone() };
+            let worlds = few.worlds();
+            (few, worlds)
+        });
+        each.take_while(|(_, worlds)| worlds.0.len() <= MOST).collect()
+    }
+
+    fn questions(&self) -> Vec<Asked> {
+        let waits = |op: &usize| !matches!(self.ops[*op], Op::Perhaps);
+        let ops = || (0..self.ops.len()).filter(waits);
+        let each = ops().map(Asked::Stuck).chain(ops().map(Asked::Starvation));
+        each.chain([Asked::Deadlock]).collect()
+    }
+}
+
+/// Numbers of questions: proved for any number of threads; not proved, although no few threads
+/// violate them; violated.
+type Counts = [[u32; 3]; 3];
+
+fn count(counts: &mut Counts, asked: Asked, how: usize) {
+    let kind = match asked {
+        Asked::Deadlock => 0,
+        Asked::Stuck(_) => 1,
+        Asked::Starvation(_) => 2,
+    };
+    counts[kind][how] += 1;
+}
+
+/// Asks about a program, and compares the answer with what few threads do.
+fn compare(text: &str, said: Vec<(Asked, Verdict)>, few: &[(Written, Worlds)], counts: &mut Counts) {
+    for (asked, verdict) in said {
+        let violated = few.iter().find(|(few, worlds)| asked.holds(few, worlds)).map(|e| e.0.threads);
+        match (&verdict, violated) {
+            (Verdict::Safe(_), Some(n)) => panic!("{asked:?} is violated by {n} threads\n{text}"),
+            (Verdict::Safe(_), None) => count(counts, asked, 0),
+            (_, None) => count(counts, asked, 1),
+            (_, Some(_)) => count(counts, asked, 2),
+        }
+    }
+}
+
+#[test]
+fn what_is_proved_for_any_number_of_threads_holds_for_few() {
+    let mut random = Random::new(11);
+    let mut counts = Counts::default();
+    for _ in 0..120 {
+        let written = Written::of_many(&mut random);
+        let few = written.of_few();
+        let text = written.text();
+        let input = Input::from_text(&text, Format::Bp).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let ask = |asked: Asked| {
+            let job = asked.of(Job::new(&input).start(Start::AnyNumber));
+            // The prover alone: what a search finds is compared above.
+            let outcome = job.check(Engine::Equations, &Limits::default());
+            let outcome = outcome.unwrap_or_else(|e| panic!("{asked:?}: {e}\n{text}"));
+            (asked, outcome.answer.verdicts[0].clone())
+        };
+        compare(&text, written.questions().into_iter().map(ask).collect(), &few, &mut counts);
+    }
+    eprintln!("proved, open, violated; deadlock, stuck, starvation: {counts:?}");
+    assert!(counts.iter().all(|kind| kind[0] > 20 && kind[2] > 20), "{counts:?}");
+}
+
+#[test]
+fn what_is_said_of_c_for_any_number_of_threads_holds_for_few() {
+    if !throng_dev::harness::has_compiler() {
+        eprintln!("ignored: there is no C compiler");
+        return;
+    }
+    let mut random = Random::new(12);
+    let mut counts = Counts::default();
+    let path = std::env::temp_dir().join(format!("throng-waiting-{}.c", std::process::id()));
+    for _ in 0..40 {
+        let written = Written::of_many(&mut random);
+        let Some(text) = written.c() else { continue };
+        let few = written.of_few();
+        std::fs::write(&path, &text).expect("written");
+        let input = Input::open(&path).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let ask = |asked: Asked| {
+            let job = asked.of(Job::new(&input).entry("worker"));
+            // A budget, because searches with more and more threads do not end.
+            let limits = Limits::none().work(1 << 18);
+            let outcome = job.check(Engine::Auto, &limits).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            (asked, outcome.answer.verdicts[0].clone())
+        };
+        let said: Vec<(Asked, Verdict)> = written.questions().into_iter().map(ask).collect();
+        for (asked, verdict) in &said {
+            let threads = |trace: &Trace| trace.end().threads.size() as usize;
+            if let Verdict::Unsafe(trace) = verdict
+                && few.len() >= threads(trace)
+            {
+                let is = few.iter().any(|(few, worlds)| asked.holds(few, worlds));
+                assert!(is, "{asked:?} is not violated\n{text}");
+            }
+        }
+        compare(&text, said, &few, &mut counts);
+    }
+    std::fs::remove_file(&path).expect("removed");
+    eprintln!("proved, open, violated; deadlock, stuck, starvation: {counts:?}");
+    assert!(counts.iter().all(|kind| kind[0] > 5 && kind[2] > 5), "{counts:?}");
+}
+
+/// Adds to one number.
+fn add<T>(sum: &mut [(T, i64)], by: i64, random: &mut Random) {
+    let n = random.below(sum.len());
+    sum[n].1 += by;
+}
+
+/// Changes one number of a proof, or leaves a part of it out.
+fn changed(proof: &Relative, random: &mut Random) -> Relative {
+    let mut changed = proof.clone();
+    let by = [-2, -1, 1, 2][random.below(4)];
+    match random.below(4) {
+        0 if !changed.ranks.is_empty() => {
+            changed.ranks.remove(random.below(proof.ranks.len()));
+        }
+        1 if !changed.vectors.is_empty() => {
+            changed.vectors.remove(random.below(proof.vectors.len()));
+        }
+        2 if !changed.ranks.is_empty() => {
+            let rank = &mut changed.ranks[random.below(proof.ranks.len())];
+            match rank.nodes.is_empty() {
+                false => add(&mut rank.nodes, by, random),
+                true => add(&mut rank.locals, by, random),
+            }
+        }
+        _ if !changed.vectors.is_empty() => {
+            let vector = &mut changed.vectors[random.below(proof.vectors.len())];
+            match vector.shared.is_empty() {
+                false => add(&mut vector.shared, by, random),
+                true => add(&mut vector.locals, by, random),
+            }
+        }
+        _ => {}
+    }
+    changed
+}
+
+/// No evidence is accepted for what is violated: not the proof of another question about the same
+/// program, whose views are the same, nor a changed one.
+#[test]
+fn proofs_of_what_does_not_hold_are_rejected() {
+    let mut random = Random::new(13);
+    let (mut rejected, mut needed) = (0, 0);
+    for _ in 0..60 {
+        let written = Written::of_many(&mut random);
+        let few = written.of_few();
+        let text = written.text();
+        let input = Input::from_text(&text, Format::Bp).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let (mut proofs, mut violated) = (Vec::new(), Vec::new());
+        for asked in written.questions() {
+            let job = asked.of(Job::new(&input).start(Start::AnyNumber));
+            let outcome = job.check(Engine::Equations, &Limits::default()).expect("an answer");
+            let target = outcome.problem.targets[0].clone();
+            match &outcome.answer.verdicts[0] {
+                Verdict::Safe(Certificate::Relative(proof)) => {
+                    proofs.push(Relative::clone(proof));
+                    // Not every number matters, but some do.
+                    let one = Verdict::Safe(Certificate::Relative(Arc::new(changed(proof, &mut random))));
+                    needed += u32::from(check(&outcome.problem, &target, &one).is_err());
+                }
+                Verdict::Safe(Certificate::Views(views)) => {
+                    let (vectors, basis, ranks) = (Vec::new(), Vec::new(), Vec::new());
+                    proofs.push(Relative { views: views.clone(), vectors, basis, ranks });
+                }
+                _ if few.iter().any(|(few, worlds)| asked.holds(few, worlds)) => {
+                    violated.push((outcome.problem.clone(), target));
+                }
+                _ => {}
+            }
+        }
+        for (problem, target) in &violated {
+            for proof in &proofs {
+                for proof in [proof.clone(), changed(proof, &mut random)] {
+                    let claim = Verdict::Safe(Certificate::Relative(Arc::new(proof)));
+                    assert!(check(problem, target, &claim).is_err(), "{}\n{text}", target.name);
+                    rejected += 1;
+                }
+            }
+        }
+    }
+    eprintln!("{rejected} false proofs rejected, {needed} changed ones");
+    assert!(rejected > 500 && needed > 5, "{rejected}, {needed}");
+}
+
+/// A spin lock of which the section has two statements; a branch depends on data.
+const SECTION: &str = "#include <stdatomic.h>
+#include <pthread.h>
+atomic_int lock; pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; int data;
+void acquire(void) { while (atomic_exchange(&lock, 1)); }
+void enter(void) { pthread_mutex_lock(&mutex); }
+void spins(void) { while (1) { acquire(); data++; atomic_store(&lock, 0); } }
+void sleeps(void) { while (1) { enter(); data++; pthread_mutex_unlock(&mutex); } }
+";
+
+/// Returns a file with one thing changed, for each thing that matters.
+fn spoiled(document: &Value) -> Vec<Value> {
+    let path = "/proofs/0/evidence/sums";
+    let mut found = Vec::new();
+    let mut change = |change: &dyn Fn(&mut Value)| {
+        let mut other = document.clone();
+        change(&mut other);
+        if other != *document {
+            found.push(other);
+        }
+    };
+    change(&|d| _ = d.as_object_mut().map(|all| all.remove("sliced")));
+    let sums = document.pointer(path).and_then(Value::as_array).expect("sums").clone();
+    for part in 0..3 {
+        change(&|d| d.pointer_mut(path).expect("sums")[part] = json!([]));
+    }
+    for n in 0..sums[0].as_array().map_or(0, Vec::len) {
+        change(&|d| _ = d.pointer_mut(path).expect("sums")[0].as_array_mut().map(|all| all.remove(n)));
+    }
+    // Every weight with the other sign; those of nodes may count down from elsewhere.
+    for (part, kind) in [(1, 0), (1, 1), (2, 1)] {
+        change(&|d| {
+            for sum in d.pointer_mut(path).expect("sums")[part].as_array_mut().into_iter().flatten() {
+                for entry in sum[kind].as_array_mut().into_iter().flatten() {
+                    let last = entry.as_array_mut().and_then(|entry| entry.last_mut()).expect("a weight");
+                    *last = json!(-last.as_i64().expect("a number"));
+                }
+            }
+        });
+    }
+    found
+}
+
+#[test]
+fn certificates_about_waiting_in_c_stand_and_spoiled_ones_do_not() {
+    if !throng_dev::harness::has_compiler() {
+        eprintln!("ignored: there is no C compiler");
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("throng-section-{}.c", std::process::id()));
+    std::fs::write(&path, SECTION).expect("written");
+    let input = Input::open(&path).expect("read");
+    let mut tried = 0;
+    for (entry, property) in [
+        ("spins", Property::NoDeadlock),
+        ("spins", Property::NeverStuckAt("any".into())),
+        ("sleeps", Property::NeverStuckAt("any".into())),
+        ("sleeps", Property::Leaves("enter".into())),
+    ] {
+        let job = Job::new(&input).entry(entry).property(property.clone());
+        let limits = Limits::default();
+        let outcome = job.check(Engine::Auto, &limits).expect("an answer");
+        assert!(outcome.is_safe(), "{entry} {property:?}");
+        let mut bytes = Vec::new();
+        let prepared = job.prepare().expect("prepared");
+        outcome.certificate(&prepared, &mut bytes).expect("written").expect("written");
+        job.certify_file(&bytes, &limits).unwrap_or_else(|e| panic!("{entry} {property:?}: {e}"));
+        let document: Value = serde_json::from_slice(&bytes).expect("JSON");
+        for other in spoiled(&document) {
+            let said = job.certify_file(other.to_string().as_bytes(), &limits);
+            assert!(said.is_err(), "{entry} {property:?}: accepted\n{other}");
+            tried += 1;
+        }
+    }
+    std::fs::remove_file(&path).expect("removed");
+    assert!(tried > 40, "{tried}");
 }

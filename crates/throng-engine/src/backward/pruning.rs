@@ -73,6 +73,7 @@ impl<'a> Pruning<'a> {
             views: self.facts.views().clone(),
             vectors: self.facts.linear().iter().map(|l| l.vector.clone()).collect(),
             basis,
+            ranks: Vec::new(),
         }))
     }
 }

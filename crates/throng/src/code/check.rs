@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::abstraction::{Attempt, WithAbstraction};
-use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races};
+use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races, waiting};
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
@@ -79,6 +79,13 @@ pub(super) fn decide(
     limits: &Limits,
 ) -> Result<(Outcome, Arc<Attempt>), Error> {
     let auto = search.is_auto();
+    let ordered = deadlock::ordered(posed).filter(|_| auto);
+    if auto
+        && ordered.is_none()
+        && let Some((proved, outcome)) = waiting::prove(job, posed, limits)?
+    {
+        return conclude(job, posed, proved, outcome, limits);
+    }
     let mut engine = search.build(job);
     let hunt = (auto && matches!(posed.program().start, Start::One(_)))
         .then(|| hunt(posed.program(), posed.problem.bound));
@@ -89,7 +96,7 @@ pub(super) fn decide(
     } else if let Some(hunt) = hunt {
         engine = Box::new(HuntFirst { hunt, then: engine });
     }
-    match deadlock::ordered(posed).filter(|_| auto) {
+    match ordered {
         Some((order, checked)) => {
             deadlock::ask(&mut posed.problem);
             engine = Box::new(deadlock::Proved(order, checked));
@@ -130,6 +137,25 @@ pub(super) fn decide(
     }
     if let Some(analysed) = &analysed {
         races::conclude(job, posed, &mut outcome, analysed);
+    }
+    Ok((outcome, abstraction))
+}
+
+/// Completes the proof about threads that wait: the model is that of the proof from here on.
+fn conclude(
+    job: &Job<'_>,
+    posed: &mut Posed,
+    proved: Posed,
+    mut outcome: Outcome,
+    limits: &Limits,
+) -> Result<(Outcome, Arc<Attempt>), Error> {
+    let abstraction = Arc::new(Attempt::new(job, posed)?);
+    settle(&proved, &mut outcome);
+    outcome.assumptions = assumptions(&proved, &proved.model.remarks(), &outcome);
+    outcome.assumptions.push(Assumption::MemorySafe);
+    memory::refute(job, posed, &mut outcome, limits)?;
+    if outcome.is_safe() {
+        *posed = proved;
     }
     Ok((outcome, abstraction))
 }

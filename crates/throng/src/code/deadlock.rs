@@ -12,6 +12,7 @@ use throng_goto::Concrete;
 use throng_goto_check::lock_order::{Order, check_order, order};
 use throng_lang::property::{starvation, stuck};
 use throng_model::Config;
+use throng_model::deadlock::deadlocked;
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
 use throng_model::property::Property;
@@ -70,6 +71,14 @@ fn target(configs: Vec<Config>) -> Target {
 /// Asks about deadlocks that are ruled out.
 pub(super) fn ask(problem: &mut Problem) {
     problem.targets.push(target(Vec::new()));
+}
+
+/// Adds all questions about threads that wait to a problem.
+pub(super) fn ask_all(posed: &mut Posed) {
+    if posed.loaded.query.question.deadlock {
+        posed.problem.targets.push(Target::of(Property::Deadlock, Vec::new()));
+    }
+    ask_stuck(posed);
 }
 
 /// Adds the questions about stuck threads and starvation to a problem. Returns whether there are some.
@@ -156,7 +165,7 @@ fn hunt(
     let least = problem.initial.iter().map(|family| family.threads.size()).min().unwrap_or(1).max(1);
     let found = |threads, configurations, statistics: &mut Statistics| {
         search(problem, threads, configurations, limits, statistics, |config| {
-            Ok(config.shared == model.memory_error() || model.is_deadlock(config)?)
+            Ok(config.shared == model.memory_error() || deadlocked(model, config, None)?.is_some())
         })
     };
     for configurations in SHORT {

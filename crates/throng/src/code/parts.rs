@@ -20,6 +20,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Initial, Problem};
 use throng_model::property::Property;
 use throng_model::verdict::{Certificate, SourceProof, Taken, Trace, Unknown, Verdict};
+use throng_model::waiting::Waits;
 use throng_model::{
     Accessed, Bag, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared, Step, Traits,
     Transfers,
@@ -316,6 +317,32 @@ impl Model for Sum {
     fn has_ended(&self, l: Local) -> bool {
         let (model, l) = self.part(l.0);
         model.has_ended(Local(l))
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+}
+
+impl Waits for Sum {
+    fn loop_of(&self, l: Local) -> Option<u32> {
+        let (model, l) = self.part(l.0);
+        model.waits()?.loop_of(Local(l))
+    }
+
+    fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
+        let ((model, s), (_, l)) = (self.part(s.0), self.part(l.0));
+        model.waits().map_or(Ok(true), |waits| waits.is_waiting(Shared(s), Local(l)))
+    }
+
+    fn is_alone(&self, s: Shared) -> bool {
+        let (model, s) = self.part(s.0);
+        model.waits().is_some_and(|waits| waits.is_alone(Shared(s)))
+    }
+
+    fn is_asked(&self, l: Local) -> Option<bool> {
+        let (model, l) = self.part(l.0);
+        model.waits()?.is_asked(Local(l))
     }
 }
 

@@ -15,6 +15,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Initial, Problem, Target};
 use throng_model::property::Property;
 use throng_model::verdict::{Taken, Trace, Verdict};
+use throng_model::waiting::Waits;
 use throng_model::{
     Accessed, Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, SetStates, Shared,
     Step, Traits, Transfers,
@@ -323,6 +324,10 @@ impl Model for Run {
     fn has_ended(&self, l: Local) -> bool {
         let (thread, steps) = ((l.0 >> 32) as usize, (l.0 & 0xffff_ffff) as usize);
         self.lengths.get(thread).is_none_or(|&length| steps >= length)
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
     }
 }
 

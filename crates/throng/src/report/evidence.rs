@@ -2,6 +2,7 @@
 
 use super::plural;
 use crate::outcome::Outcome;
+use throng_model::problem::{Target, What};
 use throng_model::verdict::{Certificate, LocalProof, Products, Refutation, Relative, Verdict};
 use throng_model::views::Views;
 
@@ -21,6 +22,65 @@ pub struct Explained {
     /// are never reached.
     pub covers: bool,
 }
+
+/// Explains a certificate as one about a target: of threads that wait, views and vectors say
+/// something else than of configurations to cover.
+pub fn explain_about(target: &Target, certificate: &Certificate) -> Explained {
+    let explained = explain(certificate);
+    let (views, relative) = match certificate {
+        Certificate::Views(views) => (views, None),
+        Certificate::Relative(relative) => (&relative.views, Some(relative)),
+        _ => return explained,
+    };
+    let (words, obligations) = match target.what {
+        What::Deadlock => NOT_ALL_WAIT,
+        What::Stuck => HELPED,
+        What::Starvation => SERVED,
+        What::Covers | What::Formula(_) => return explained,
+    };
+    let mut all = vec![self::views(views).words[0].clone()];
+    if relative.is_some_and(|relative| !relative.vectors.is_empty()) {
+        all.push(COUNTS.into());
+    }
+    all.push(words.into());
+    Explained { words: all, obligations, ..explained }
+}
+
+/// What vectors are in proofs about threads that wait.
+const COUNTS: &str = "A vector gives a number, perhaps a negative one, to every shared and every local state. No step that these views allow makes the \
+                      sum larger; so a configuration with a larger sum than all initial ones is never reached.";
+
+/// Why there is no deadlock, and what the checker establishes.
+const NOT_ALL_WAIT: (&str, [&str; 3]) = (
+    "If all threads waited, they would be in states in which they can wait, and some vector would exceed its initial sum: so some thread can move.",
+    [
+        "every view of an initial configuration is a member, and steps lead to members",
+        "no possible step makes a vector's sum larger",
+        "for each state in which a thread can wait, the views or a vector exclude that all others wait as well",
+    ],
+);
+
+/// Why no thread is stuck, and what the checker establishes.
+const HELPED: (&str, [&str; 3]) = (
+    "Whoever waits has a helper: a thread that, by steps of its own, comes to where the one that waits can move, or has a helper again. A configuration \
+     without the helper is excluded.",
+    [
+        "every view of an initial configuration is a member, and steps lead to members",
+        "no possible step makes a vector's sum larger",
+        "each thread that waits can move after steps of helpers that are there",
+    ],
+);
+
+/// Why no thread starves, and what the checker establishes.
+const SERVED: (&str, [&str; 3]) = (
+    "No steps can be repeated for ever while one thread stays at its place and the scheduler is fair. A rank is a sum that no such step makes larger, so \
+     that a step that makes it smaller is not taken for ever; and where a thread can move and does not, a fair scheduler does not come again and again.",
+    [
+        "every view of an initial configuration is a member, and steps lead to members",
+        "no possible step makes a vector's sum larger, and none that may be repeated that of a rank",
+        "no strongly connected part of what is left satisfies the conditions of fairness",
+    ],
+);
 
 /// Explains a certificate.
 pub fn explain(certificate: &Certificate) -> Explained {

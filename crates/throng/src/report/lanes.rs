@@ -23,6 +23,9 @@ const ALONE: usize = 8;
 /// Number of consecutive silent steps above which the middle ones are only counted.
 const FOLDED: usize = 8;
 
+/// What is written above the steps of a lasso that are repeated.
+pub(super) const LOOP: &str = " repeated for ever ";
+
 /// The first and the last step of each thread's life.
 type Lives = BTreeMap<ThreadId, (usize, usize)>;
 
@@ -40,10 +43,12 @@ pub fn lanes(story: &Story, options: Options) -> Option<String> {
     let own = !shared && width >= NARROWEST && longest <= 2 * width;
     let sheet = Sheet { lanes, lives, options, own, width, gutter };
     let mut out = sheet.head();
-    if options.verbose {
-        story.steps.iter().for_each(|step| out.push_str(&sheet.steps(std::slice::from_ref(step))));
-    } else {
-        folded(&story.steps).for_each(|steps| out.push_str(&sheet.steps(steps)));
+    let (stem, around) = story.stem_and_loop();
+    sheet.rows(stem, &mut out);
+    if !around.is_empty() {
+        out.push_str(&finish(sheet.rule(LOOP)));
+        sheet.rows(around, &mut out);
+        out.push_str(&finish(sheet.rule("")));
     }
     Some(out)
 }
@@ -162,6 +167,18 @@ impl Sheet {
         }
         out.push_str(&finish(line));
         out
+    }
+
+    fn rows(&self, steps: &[Event], out: &mut String) {
+        match self.options.verbose {
+            true => steps.chunks(1).for_each(|step| out.push_str(&self.steps(step))),
+            false => folded(steps).for_each(|steps| out.push_str(&self.steps(steps))),
+        }
+    }
+
+    /// A line across all columns.
+    fn rule(&self, text: &str) -> String {
+        format!("{}--{text:-<width$}", " ".repeat(self.gutter), width = WIDTH - self.gutter - 2)
     }
 
     fn steps(&self, steps: &[Event]) -> String {

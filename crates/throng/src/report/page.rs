@@ -225,8 +225,9 @@ fn targets(report: &Outcome) -> (Vec<Target>, Vec<Proof>) {
         match verdict {
             Verdict::Unsafe(trace) => entry.run = Some(run(&report.problem, target, trace)),
             Verdict::Safe(certificate) => {
-                entry.proof = Some(*known.entry(certificate.identity()).or_insert_with(|| {
-                    proofs.push(proof(model, certificate));
+                let about = (certificate.identity(), std::mem::discriminant(&target.what));
+                entry.proof = Some(*known.entry(about).or_insert_with(|| {
+                    proofs.push(proof(model, target, certificate));
                     proofs.len() - 1
                 }));
             }

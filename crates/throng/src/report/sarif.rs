@@ -221,12 +221,12 @@ fn message(report: &Outcome, target: &str, verdict: &Verdict, story: Option<&Sto
     }
     match (verdict, wrong.first()) {
         (Verdict::Unsafe(_), Some(Culprit { thread, state, .. })) => match &state.statement {
-            Some(statement) if state.locals.is_empty() => {
-                format!("{target} violated by {detail}: {thread} is at `{statement}`.")
-            }
             Some(statement) => {
+                let with = if state.locals.is_empty() { "" } else { " with " };
                 let locals = values_text(&state.locals);
-                format!("{target} violated by {detail}: {thread} is at `{statement}` with {locals}.")
+                let stays =
+                    story.and_then(Story::for_ever).map_or_else(String::new, |words| format!(" and {words}"));
+                format!("{target} violated by {detail}: {thread} is at `{statement}`{with}{locals}{stays}.")
             }
             None => format!("{target} can be reached by {detail}: {thread} is in {}.", state.name),
         },
@@ -307,7 +307,8 @@ fn flows(report: &Outcome, story: &Story) -> Vec<Value> {
     let mut flows: Vec<Value> = Vec::new();
     for actor in actors {
         let steps = story.steps.iter().filter(|e| e.thread.map(|t| t.0) == actor);
-        let locations: Vec<Value> = steps.map(|event| step(report, event)).collect();
+        let locations: Vec<Value> =
+            steps.map(|event| step(report, event, story.is_repeated(event))).collect();
         let name = actor.map_or_else(|| "steps".to_string(), |n| format!("T{n}"));
         flows.push(
             json!({ "id": name, "message": { "text": format!("thread {name}") }, "locations": locations }),
@@ -319,12 +320,16 @@ fn flows(report: &Outcome, story: &Story) -> Vec<Value> {
     flows
 }
 
-fn step(report: &Outcome, event: &Event) -> Value {
+/// `again`: it is one of the steps that are repeated for ever.
+fn step(report: &Outcome, event: &Event, again: bool) -> Value {
     let (mut location, _) = locations(report, &spot(event));
     let who = event.thread.map_or_else(String::new, |t| format!("{t}: "));
     let mut text = format!("{who}{}{}", event.statement, way(event));
     for effect in effects(event) {
         text.push_str(&format!("; {effect}"));
+    }
+    if again {
+        text.push_str("; repeated for ever");
     }
     location["message"] = json!({ "text": text });
     let state = |(name, value): &(String, String)| (name.clone(), json!({ "text": value }));

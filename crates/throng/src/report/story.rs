@@ -3,11 +3,12 @@
 
 use serde::{Serialize, Serializer};
 
+use throng_model::deadlock::may_be_stuck;
 use throng_model::problem::{Problem, Target};
-use throng_model::starvation::around;
+use throng_model::starvation::{Around, around};
 use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames, assign};
 use throng_model::verdict::{Taken, Trace};
-use throng_model::{Accessed, Config, Edge, Local, Model, Place, Shared, Step};
+use throng_model::{Accessed, Bystanders, Config, Edge, Incomplete, Local, Model, Place, Shared, Step};
 
 /// Names and values, in order; a map in JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -210,6 +211,29 @@ pub struct Participant {
     pub after: Option<State>,
 }
 
+impl Story {
+    /// Returns the steps that lead to what is repeated, and those that are repeated for ever.
+    pub fn stem_and_loop(&self) -> (&[Event], &[Event]) {
+        let stem = self.repeats_from.map_or(self.steps.len(), |first| first - 1);
+        self.steps.split_at(stem.min(self.steps.len()))
+    }
+
+    /// Returns whether a step is repeated for ever.
+    pub fn is_repeated(&self, event: &Event) -> bool {
+        self.repeats_from.is_some_and(|first| event.step >= first)
+    }
+
+    /// Says which steps are repeated for ever, if the run goes around.
+    pub fn for_ever(&self) -> Option<String> {
+        let (first, last) = (self.repeats_from?, self.length);
+        let steps = match first == last {
+            true => format!("step {first} is"),
+            false => format!("steps {first} to {last} are"),
+        };
+        Some(format!("stays there while {steps} repeated for ever"))
+    }
+}
+
 /// The violation at the end of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Violation {
@@ -229,6 +253,10 @@ pub struct Culprit {
     /// The forbidden action, unless the state itself is forbidden.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub does: Option<String>,
+    /// If it waits for ever: the last step after which a thread in its state could have gone on; 0
+    /// for the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_chance: Option<usize>,
     /// Its state.
     #[serde(flatten)]
     pub state: State,
@@ -248,15 +276,9 @@ pub fn describe_run(problem: &Problem, target: &Target, trace: &Trace) -> Story 
     let start = situation(model, &trace.start, names.as_ref());
     let mut shared = trace.start.shared;
     let mut steps = Vec::new();
-    let around = target.is_starvation().then(|| around(model, target, trace)).flatten();
-    let mut staying = None;
+    let mut lasso = Lasso::of(model, target, trace);
     for (i, taken) in trace.steps.iter().enumerate() {
-        if let (Some(around), Some(names)) = (&around, &mut names)
-            && let Some(&moves) = i.checked_sub(around.from).and_then(|k| around.moves.get(k))
-        {
-            let stays = *staying.get_or_insert_with(|| names.at(around.stays).last());
-            stays.into_iter().for_each(|thread| names.says(thread, moves));
-        }
+        names.iter_mut().for_each(|names| lasso.before(i, names));
         let changes =
             names.as_mut().and_then(|c| c.step(model, &taken.step, &taken.after, problem.bound.threads()));
         if changes.is_none() {
@@ -265,17 +287,49 @@ pub fn describe_run(problem: &Problem, target: &Target, trace: &Trace) -> Story 
         steps.push(event(model, i + 1, shared, taken, &changes.unwrap_or_default()));
         shared = taken.after.shared;
     }
-    let mut violation = violation(model, target, trace.end(), names.as_ref());
-    if let (Some(around), Some(Some(thread))) = (&around, staying) {
-        violation.threads = vec![Culprit { thread, does: None, state: state(model, around.stays) }];
+    let mut violation = violation(model, target, trace, names.as_ref());
+    if let Some(culprit) = lasso.culprit(model) {
+        violation.threads = vec![culprit];
     }
-    let repeats_from = around.map(|around| around.from + 1);
+    let repeats_from = lasso.repeats_from();
     if violation.threads.is_empty() {
         let actor = |i: usize| steps[i].thread;
         violation.threads = culprits(model, trace, actor);
     }
     let (threads, length) = (trace.threads(), steps.len());
     Story { threads, length, start, steps, omitted: 0, repeats_from, violation }
+}
+
+/// The part of a run that is repeated for ever, and the thread that stays meanwhile.
+pub(super) struct Lasso {
+    around: Option<Around>,
+    thread: Option<ThreadId>,
+}
+
+impl Lasso {
+    pub(super) fn of(model: &dyn Model, target: &Target, trace: &Trace) -> Lasso {
+        let around = target.is_starvation().then(|| around(model, target, trace)).flatten();
+        Lasso { around, thread: None }
+    }
+
+    /// Says of step `i`, which comes next, whether the thread that stays takes it.
+    pub(super) fn before(&mut self, i: usize, names: &mut ThreadNames) {
+        let Some(around) = &self.around else { return };
+        let Some(&moves) = i.checked_sub(around.from).and_then(|k| around.moves.get(k)) else { return };
+        self.thread = self.thread.or_else(|| names.at(around.stays).last());
+        self.thread.into_iter().for_each(|thread| names.says(thread, moves));
+    }
+
+    /// Returns the thread that stays, where it is when the repetition begins.
+    pub(super) fn culprit(&self, model: &dyn Model) -> Option<Culprit> {
+        let (around, thread) = (self.around.as_ref()?, self.thread?);
+        Some(Culprit { thread, does: None, last_chance: None, state: state(model, around.stays) })
+    }
+
+    /// Returns the number of the first step that is repeated.
+    pub(super) fn repeats_from(&self) -> Option<usize> {
+        Some(self.around.as_ref()?.from + 1)
+    }
 }
 
 /// Describes a trace that is too long to be read.
@@ -297,7 +351,7 @@ fn describe_abbreviated(model: &dyn Model, target: &Target, trace: &Trace) -> St
         shared = taken.last().map_or(shared, |last| last.after.shared);
     }
     let start = situation(model, &trace.start, None);
-    let violation = violation(model, target, trace.end(), None);
+    let violation = violation(model, target, trace, None);
     let (threads, length) = (trace.threads(), trace.steps.len());
     Story { threads, length, start, steps, omitted, repeats_from: None, violation }
 }
@@ -405,7 +459,8 @@ pub(super) fn culprits(
         let step = &trace.steps[i].step;
         let does = model.blame(step)?;
         let after = step.put.entries().first().map(|e| e.0);
-        Some(Culprit { thread: actor(i)?, does: Some(does), state: state_at(model, step.edge, after) })
+        let state = state_at(model, step.edge, after);
+        Some(Culprit { thread: actor(i)?, does: Some(does), last_chance: None, state })
     };
     last.filter_map(culprit).collect()
 }
@@ -425,13 +480,43 @@ fn state_at(model: &dyn Model, edge: Edge, l: Option<Local>) -> State {
     }
 }
 
+fn waits_at_the_end(model: &dyn Model, end: &Config, l: Local) -> bool {
+    !model.has_ended(l) && may_be_stuck(model, end.shared, l).is_ok_and(|stuck| stuck)
+}
+
+/// Returns the number of the last step after which a thread that waits at `l` for ever could have
+/// gone on, if it had been there: it could move, or the step would have woken it. 0: the start.
+fn last_chance(model: &dyn Model, trace: &Trace, l: Local) -> Option<usize> {
+    let can_move = |s: Shared| may_be_stuck(model, s, l).is_ok_and(|stuck| !stuck);
+    let wakes = |taken: &Taken| moves_bystander(model, &taken.step, l);
+    let all = trace.steps.iter().enumerate().rev();
+    let mut chances = all.filter(|(_, taken)| wakes(taken) || can_move(taken.after.shared));
+    let at_start = || can_move(trace.start.shared).then_some(0);
+    chances.next().map(|(i, _)| i + 1).or_else(at_start)
+}
+
+/// Returns whether another thread's step can move a thread at `l` elsewhere.
+fn moves_bystander(model: &dyn Model, step: &Step, l: Local) -> bool {
+    match step.others {
+        Bystanders::Stay => false,
+        Bystanders::WakeOne => model.woken_by(step, l).is_some(),
+        Bystanders::Transfer => {
+            let mut fates = Vec::new();
+            Incomplete::irrelevant(model.bystander(step, l, &mut fates));
+            fates.iter().any(|fate| *fate != Some(l))
+        }
+    }
+}
+
 /// Returns the threads of the last configuration that form a bad configuration of the target.
 pub(super) fn violation(
     model: &dyn Model,
     target: &Target,
-    end: &Config,
+    trace: &Trace,
     names: Option<&ThreadNames>,
 ) -> Violation {
+    let end = trace.end();
+    let waits = target.is_deadlock() || target.is_stuck();
     let all = names.map_or_else(Vec::new, ThreadNames::threads);
     let threads =
         target.configs.iter().filter(|bad| end.may_cover(bad, model) && bad.threads.size() <= 64).find_map(
@@ -441,7 +526,11 @@ pub(super) fn violation(
                 let fits = |i: usize, j: usize| model.meets_local(all[i].1, wanted[j]);
                 let given = assign(&vec![false; all.len()], wanted.len(), &fits)?;
                 let culprits = all.iter().zip(given).filter(|(_, seat)| seat.is_some());
-                let culprit = |(thread, l)| Culprit { thread, does: None, state: state(model, l) };
+                let culprit = |(thread, l)| {
+                    let waits = waits && waits_at_the_end(model, end, l);
+                    let last_chance = waits.then(|| last_chance(model, trace, l)).flatten();
+                    Culprit { thread, does: None, last_chance, state: state(model, l) }
+                };
                 Some(culprits.map(|(&known, _)| culprit(known)).collect())
             },
         );

@@ -8,8 +8,9 @@ use anstyle::{AnsiColor, Style};
 
 use super::facts::{LineFacts, facts};
 use super::findings;
+use super::lanes::{LOOP, lanes};
 use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, describe_run};
-use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural, threads_of};
+use super::{advice, all_threads, detail, duration, evidence, plural, threads_of};
 use crate::outcome::{Outcome, Status, shows_value};
 use throng_model::problem::Target;
 use throng_model::thread_names::{Role, ThreadId};
@@ -286,6 +287,9 @@ fn story(story: &Story, threads: &str, file: &str, options: Options) -> String {
                 if story.omitted > 0 && i == story.steps.len() / 2 {
                     out.push_str(&format!("    ...  {} left out\n", plural(story.omitted as u64, "step")));
                 }
+                if story.repeats_from == Some(step.step) {
+                    out.push_str(&format!("     --{LOOP}--\n"));
+                }
                 out.push_str(&event(step, options));
             }
         }
@@ -382,7 +386,7 @@ fn happening(p: &Participant) -> Option<String> {
 
 /// Formats a responsible thread: `T2 at lock.c:14: x++; with i=3: about to write x`.
 pub(super) fn blamed(culprit: &Culprit, file: &str) -> String {
-    let Culprit { thread, does, state } = culprit;
+    let Culprit { thread, does, state, .. } = culprit;
     let line = state.line.unwrap_or_default();
     let place = state.origin.clone().unwrap_or_else(|| format!("{file}:{line}"));
     let statement = state.statement.as_deref().unwrap_or_default();
@@ -411,21 +415,25 @@ fn violation(story: &Story, file: &str, options: Options) -> String {
     if !culprits.is_empty() {
         text.push_str(&format!(": {}", culprits.join("; ")));
     }
-    match story.repeats_from {
-        Some(first) if first == story.length => {
-            text.push_str(&format!("; stays there while step {first} is repeated for ever"));
-        }
-        Some(first) => {
-            let last = story.length;
-            text.push_str(&format!("; stays there while steps {first} to {last} are repeated for ever"));
-        }
-        None => {}
-    }
+    text.extend(story.for_ever().map(|words| format!("; {words}")));
     if !violation.shared.0.is_empty() {
         text.push_str(&format!("; {}", values_text(&violation.shared)));
     }
+    let chances = violation.threads.iter().filter_map(|c| Some((c.thread, c.last_chance?)));
+    let chances: Vec<String> = chances.map(|(thread, step)| chance(thread, step)).collect();
+    if !chances.is_empty() {
+        text.push_str(&format!("; could have gone on for the last time: {}", chances.join(", ")));
+    }
     let painted = paint(Status::Unsafe, "violated", options.colour);
     wrap("violated: ", &text, 10).replacen("violated", &painted, 1)
+}
+
+/// Formats the last step after which a thread could have gone on: `T2 after step 3`.
+fn chance(thread: ThreadId, step: usize) -> String {
+    match step {
+        0 => format!("{thread} at the start"),
+        step => format!("{thread} after step {step}"),
+    }
 }
 
 /// Formats a configuration: the shared variables and the threads.

@@ -15,6 +15,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::Initial;
 use throng_model::singles::Singles;
 use throng_model::verdict::Unknown;
+use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Config, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates,
     Shared, Step, Traits, Transfers,
@@ -210,6 +211,11 @@ impl<T: Template> Model for TemplateModel<T> {
         false
     }
 
+    /// A method of a template is one step, however long it loops.
+    fn waits(&self) -> Option<&dyn Waits> {
+        None
+    }
+
     fn predecessors(&self) -> Option<&dyn Predecessors> {
         // Panicking moves are missing from the index.
         (self.inverse().is_ok() && self.panicking().is_empty()).then_some(self as &dyn Predecessors)
@@ -318,6 +324,10 @@ impl<T: Template> Model for Listing<'_, T> {
 
     fn has_ended(&self, l: Local) -> bool {
         self.0.has_ended(l)
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        self.0.waits()
     }
 }
 

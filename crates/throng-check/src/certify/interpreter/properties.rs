@@ -1,5 +1,7 @@
 //! The properties in certificates about programs, as configurations to cover.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::{Interpreter, Slot, To, Values, eval};
 use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Variable};
@@ -9,6 +11,7 @@ use throng_lang::bp::thread_state::{ThreadStates, choices, constrained, with_eac
 use throng_lang::bp::types::bits_of;
 use throng_lang::property::{Part, Pattern, Property, Together, no_such_place};
 use throng_lang::source::Diagnostic;
+use throng_model::components::natural_loop;
 use throng_model::property::ANYWHERE;
 use throng_model::{Bag, Config, Local};
 
@@ -43,6 +46,13 @@ impl Interpreter {
             | Property::AtMost(asked)
             | Property::Never(asked)
             | Property::Stuck(asked) => self.together(asked).map_err(|d| d.message)?,
+            Property::Starvation(asked) => {
+                let mut spots = BTreeSet::new();
+                for place in asked.threads.iter().flat_map(|pattern| &pattern.places) {
+                    spots.extend(self.at_place(place).map_err(|d| d.message)?);
+                }
+                self.with_what_is_inside(spots).into_iter().map(|s| one(s, &free(s))).collect()
+            }
             Property::Race(Some(name)) => self.races(name)?,
             Property::Invariant(text) => {
                 let e = bp::shared_expression(text, &self.program().shared, &self.program().globals)
@@ -55,9 +65,37 @@ impl Interpreter {
             }
             Property::State(text) => self.in_states(text).map_err(|d| d.message)?,
             Property::Deadlock => return Err("a deadlock is a property of whole configurations".into()),
-            Property::Starvation(_) => return Err("starvation is not certified".into()),
             Property::Race(None) | Property::MemorySafety => return Err("this is asked of C".into()),
         })
+    }
+
+    /// Returns places with those inside of them: in the loop of which one is the head, and in what
+    /// is called there.
+    fn with_what_is_inside(&self, mut spots: BTreeSet<u32>) -> BTreeSet<u32> {
+        let control = &self.control;
+        let ways = |s: usize| control.out[s].iter().map(|&m| &control.moves[m as usize]);
+        let next = |s: usize| {
+            let woken = control.spots[s].woken;
+            ways(s).filter_map(|m| m.to).chain(woken).map(|to| to as usize).collect()
+        };
+        let edges: Vec<Vec<usize>> = (0..control.spots.len()).map(next).collect();
+        let children = control.moves.iter().filter_map(|m| m.child).map(|child| child as usize);
+        // The first place is the entry of `main`.
+        let entries: Vec<usize> = children.chain([0]).collect();
+        for header in spots.clone().into_iter().filter(|&s| control.out[s as usize].len() > 1) {
+            let inside = natural_loop(&edges, &entries, header as usize);
+            spots.extend(inside.into_iter().map(|s| s as u32));
+        }
+        let at: HashSet<&[(usize, usize)]> =
+            spots.iter().map(|&s| &control.spots[s as usize].stack[..]).collect();
+        let called = |s: &u32| {
+            let stack = &control.spots[*s as usize].stack;
+            (1..stack.len()).any(|depth| at.contains(&stack[..depth]))
+        };
+        let inside: Vec<u32> = (0..control.spots.len() as u32).filter(called).collect();
+        drop(at);
+        spots.extend(inside);
+        spots
     }
 
     /// Returns the values with which the statement at a place can violate an assertion, or leave a

@@ -252,7 +252,7 @@
       this.groups = [[0]];
       for (let i = 1; i <= this.length; ) {
         let end = i;
-        while (end - i < 49 && silent(i) && silent(end + 1) && this.run.steps[end].t === this.run.steps[i - 1].t) end++;
+        while (end - i < 49 && silent(i) && silent(end + 1) && end + 1 !== this.run.repeats && this.run.steps[end].t === this.run.steps[i - 1].t) end++;
         if (end - i + 1 < FOLD) end = i;
         this.groups.push(Array.from({ length: end - i + 1 }, (_, k) => i + k));
         i = end + 1;
@@ -364,10 +364,18 @@
       const step = Math.min(i, this.length);
       return el(
         "div",
-        { class: "row" + (group.includes(this.at) ? " now" : "") + (group[0] > this.at ? " later" : "") + (i > this.length ? " end" : ""), onclick: (e) => e.target.closest("a") || this.go(step), "data-step": i },
+        { class: "row" + (group.includes(this.at) ? " now" : "") + (group[0] > this.at ? " later" : "") + (i > this.length ? " end" : "") + this.around(group), onclick: (e) => e.target.closest("a") || this.go(step), "data-step": i },
         el("a", { class: "number", href: this.hash(step), "aria-label": "Step " + step }, label),
         el("div", { class: "track" }, marks, el("span", { class: "spacer" }), box),
       );
+    }
+
+    // A lasso: the rows of the steps that are repeated for ever are bracketed.
+    around(group) {
+      const from = this.run.repeats;
+      const [first, last] = [group[0], group[group.length - 1]];
+      if (!from || first < from || last > this.length) return "";
+      return " around" + (first === from ? " first" : "") + (last === this.length ? " last" : "");
     }
 
     // What a step changes: strings, or [name, old, new] with a length of its own.
@@ -413,7 +421,8 @@
         "span",
         { class: "box bad" },
         el("b", {}, "violated: " + this.target.name),
-        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + c.statement : "in " + c.name, Object.entries(c.locals).map(([name, value]) => " " + name + "=" + value), c.does ? ": " + c.does : null]),
+        who.map((c) => [" ", chip(c.thread), " ", c.line ? "line " + c.line + ": " + c.statement : "in " + c.name, Object.entries(c.locals).map(([name, value]) => " " + name + "=" + value), c.does ? ": " + c.does : null, c.last_chance === undefined ? null : ", which could have gone on for the last time " + (c.last_chance ? "after step " + c.last_chance : "at the start")]),
+        this.run.repeats ? el("span", {}, " stays there while " + (this.run.repeats === this.length ? "step " + this.length + " is" : "steps " + this.run.repeats + " to " + this.length + " are") + " repeated for ever") : null,
       );
     }
 

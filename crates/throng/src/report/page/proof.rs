@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::super::evidence::{Explained, explain};
+use super::super::evidence::{Explained, explain_about};
 use super::super::story::{self, State};
+use throng_model::problem::Target;
 use throng_model::verdict::{Certificate, Products};
 use throng_model::{Config, Local, Model, OMEGA, Shared};
 
@@ -77,8 +78,8 @@ impl Names {
 }
 
 /// Returns the certificate in the form that the page shows.
-pub(super) fn proof(model: &dyn Model, certificate: &Certificate) -> Proof {
-    let Explained { kind, size, member, words, obligations, covers } = explain(certificate);
+pub(super) fn proof(model: &dyn Model, target: &Target, certificate: &Certificate) -> Proof {
+    let Explained { kind, size, member, words, obligations, covers } = explain_about(target, certificate);
     let mut names = Names::default();
     let members = match certificate {
         Certificate::Products(products) => several(model, products, &mut names),

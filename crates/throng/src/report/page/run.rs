@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 use serde::Serialize;
 
-use super::super::story::{self, Culprit, State, one_line};
+use super::super::story::{self, Culprit, Lasso, State, one_line};
 use throng_model::problem::{Problem, Target};
 use throng_model::thread_names::{Change, Role, ThreadId, ThreadNames};
 use throng_model::verdict::{Taken, Trace};
@@ -32,6 +32,9 @@ pub(super) struct Run {
     /// If threads have no names: state, count.
     counts: Vec<(usize, u32)>,
     steps: Vec<Step>,
+    /// The first of the steps that are repeated for ever, if the run goes around.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeats: Option<usize>,
     violation: Vec<Culprit>,
 }
 
@@ -147,7 +150,8 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
     let mut edges = Once::new();
     let mut variables = Variables::new(&model.shared_values(trace.start.shared));
     let shared = variables.now.clone();
-    let named = name(problem, trace);
+    let mut lasso = Lasso::of(model, target, trace);
+    let named = name(problem, trace, &mut lasso);
     let mut steps = Vec::with_capacity(trace.steps.len());
     let start: Vec<(u32, usize)> =
         named.iter().flat_map(|t| &t.start).map(|&(t, l)| (t.0, states.number(l))).collect();
@@ -167,7 +171,10 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
         before = &taken.after;
     }
     let names = named.as_ref().map(|t| &t.end);
-    let mut violation = story::violation(model, target, trace.end(), names).threads;
+    let mut violation = story::violation(model, target, trace, names).threads;
+    if let Some(culprit) = lasso.culprit(model) {
+        violation = vec![culprit];
+    }
     if violation.is_empty() {
         let actor = |i: usize| steps[i].t.map(ThreadId);
         violation = story::culprits(model, trace, actor);
@@ -182,6 +189,7 @@ pub(super) fn run(problem: &Problem, target: &Target, trace: &Trace) -> Run {
         start,
         counts,
         steps,
+        repeats: lasso.repeats_from(),
         violation,
     }
 }
@@ -194,12 +202,14 @@ struct Named {
 }
 
 /// Returns names for all threads; `None` if there are too many.
-fn name(problem: &Problem, trace: &Trace) -> Option<Named> {
+fn name(problem: &Problem, trace: &Trace, lasso: &mut Lasso) -> Option<Named> {
     let mut names = ThreadNames::new(&trace.start.threads)?;
     let start = names.threads();
-    let mut step =
-        |taken: &Taken| names.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads());
-    let changes = trace.steps.iter().map(&mut step).collect::<Option<Vec<_>>>()?;
+    let mut step = |(i, taken): (usize, &Taken)| {
+        lasso.before(i, &mut names);
+        names.step(&*problem.model, &taken.step, &taken.after, problem.bound.threads())
+    };
+    let changes = trace.steps.iter().enumerate().map(&mut step).collect::<Option<Vec<_>>>()?;
     Some(Named { start, changes, end: names })
 }
 
