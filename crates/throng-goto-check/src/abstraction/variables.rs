@@ -46,6 +46,8 @@ pub struct Variables {
     elements: FxHashMap<i64, u32>,
     /// Objects whose parts are all variables.
     split: FxHashSet<i64>,
+    /// Whether those are all that pointers may point to.
+    splits_all: bool,
 }
 
 impl Variables {
@@ -109,6 +111,7 @@ impl Variables {
                 }
             }
         }
+        v.splits_all = pointed.iter().all(|o| v.split.contains(o));
         if let Some(a) = clash {
             return Err(format!("{} is accessed in different sizes", name(program, a)));
         }
@@ -271,6 +274,11 @@ impl Variables {
     /// Returns whether every part of a shared object is a variable.
     pub fn is_split(&self, object: i64) -> bool {
         self.split.contains(&object)
+    }
+
+    /// Returns whether every part of all objects that pointers may point to is a variable.
+    pub fn splits_all(&self) -> bool {
+        self.splits_all
     }
 
     /// An expression with registers that have one value only replaced by it.

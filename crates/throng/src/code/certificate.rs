@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::parts::{Part, questions, together};
-use super::{Answered, Posed, abstraction, deadlock, locksets, races};
+use super::{Answered, Posed, abstraction, deadlock, locksets, orders, races};
 use crate::outcome::Outcome;
 use throng_check::certify::{Certified, CertifiedAnswer, Fault};
 use throng_goto::Question;
@@ -42,7 +42,10 @@ pub(crate) fn write(answered: &Answered, outcome: &Outcome) -> Result<String, St
     if answered.parts.iter().any(races) {
         return Err("no certificate is written of the absence of races under the memory model of C11".into());
     }
-    let proofs: Vec<String> = answered.parts.iter().map(document).collect::<Result<_, _>>()?;
+    let mut proofs: Vec<String> = answered.parts.iter().map(document).collect::<Result<_, _>>()?;
+    if let Some(robust) = answered.parts.iter().find_map(|p| p.orders.as_ref()) {
+        proofs.push(orders::text(robust).map_err(|why| why.to_string())?);
+    }
     let [one] = &proofs[..] else { return several(&proofs).map_err(|why| why.to_string()) };
     Ok(format!("{one}\n"))
 }
@@ -100,8 +103,18 @@ pub(crate) fn certify(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Ce
     let (candidates, asked) = candidates(posed);
     let mut certified = Certified::about(posed.problem.initial_text.clone(), "any number".into());
     certified.assumptions = posed.loaded.query.assumptions(&Default::default());
+    let about_orders = |proof: &Vec<u8>| documents::format(proof).is_ok_and(|f| f == orders::FORMAT);
+    let (robust, proofs): (Vec<_>, Vec<_>) = proofs.into_iter().partition(about_orders);
+    let mut limited = if posed.loaded.query.is_weak() { ", under sequential consistency" } else { "" };
+    for proof in &robust {
+        for document in orders::certify(&posed.loaded.query, proof, limits)? {
+            certified.assumptions.extend(abstraction::assumed(posed.program(), Some(&document)));
+        }
+        orders::trusted(posed, &mut certified.assumptions);
+        limited = "";
+    }
     for proof in &proofs {
-        let shown = one(posed, &candidates, proof, limits)?;
+        let shown = one(posed, (&candidates, limited), proof, limits)?;
         certified.answers.extend(shown.answers);
         certified.assumptions.extend(shown.assumptions);
         // What is proved for any number of threads holds for fewer as well.
@@ -163,14 +176,19 @@ struct Shown {
 }
 
 /// Checks one proof against the question that it is about.
-fn one(posed: &Posed, candidates: &[Question], bytes: &[u8], limits: &Limits) -> Result<Shown, Fault> {
+fn one(
+    posed: &Posed,
+    (candidates, limited): (&[Question], &str),
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<Shown, Fault> {
     let mut found = Err(Fault::Invalid("it is about another program or another question".into()));
     for question in candidates {
         let posed = match *question == posed.loaded.query.question {
             true => posed.clone(),
             false => posed.asking(question).map_err(|why| Fault::Invalid(why.to_string()))?,
         };
-        found = about(&posed, bytes, limits);
+        found = about(&posed, bytes, limited, limits);
         if !matches!(found, Err(Fault::Invalid(_))) {
             break;
         }
@@ -178,9 +196,8 @@ fn one(posed: &Posed, candidates: &[Question], bytes: &[u8], limits: &Limits) ->
     found
 }
 
-fn about(posed: &Posed, bytes: &[u8], limits: &Limits) -> Result<Shown, Fault> {
+fn about(posed: &Posed, bytes: &[u8], limited: &str, limits: &Limits) -> Result<Shown, Fault> {
     let query = &posed.loaded.query;
-    let limited = if query.is_weak() { ", under sequential consistency" } else { "" };
     let format = documents::format(bytes)?;
     if format == states::FORMAT {
         let shown = states::certify(query, posed.problem.bound, bytes, limits)?;

@@ -5,6 +5,8 @@
 //! executions are searched ([`throng_goto::executions`]): one that fails is a violation, and if
 //! there are only finitely many and none fails, the program is safe.
 
+mod slices;
+
 use std::sync::Arc;
 
 use super::Posed;
@@ -13,6 +15,7 @@ use super::parts::Part;
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{MemoryModel, Outcome};
+pub(super) use slices::{FORMAT, Proof, certify, text};
 use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::HuntFirst;
 use throng_engine::{Algorithm, Engine};
@@ -57,14 +60,17 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
         return deny_deadlock_freedom(posed, parts);
     }
     let proved = parts.iter().filter(|p| open(p)).all(|p| p.outcome.is_safe());
-    let why = match proved {
+    let robust = match proved {
         true => robustness(job, posed, &share(limits, 2))?,
-        false => Some(String::new()),
+        false => Robustness::Open(String::new()),
     };
     for part in parts.iter_mut().filter(|part| open(part)) {
-        match &why {
-            None => trust(part, ROBUST),
-            Some(why) => search(job, part, why, limits)?,
+        match &robust {
+            Robustness::Shown(proof) => {
+                part.orders.clone_from(proof);
+                trust(part, ROBUST);
+            }
+            Robustness::Open(why) => search(job, part, why, limits)?,
         }
     }
     deny_deadlock_freedom(posed, parts)
@@ -89,21 +95,79 @@ const EXPLORED: &str = "all executions were searched";
 /// What was proved under sequential consistency holds.
 fn trust(part: &mut Part, why: &'static str) {
     part.outcome.memory_words = Some(why);
+    trusted(&part.posed, &mut part.outcome.assumptions);
+}
+
+/// Replaces the assumption of sequential consistency by what is left of it.
+pub(super) fn trusted(posed: &Posed, assumptions: &mut Vec<Assumption>) {
     let sequential =
         |a: &Assumption| matches!(a, Assumption::SequentialConsistency { .. } | Assumption::StrongOrders);
-    part.outcome.assumptions.retain(|a| !sequential(a));
-    if may_buffer_loads(&part.posed) {
-        part.outcome.assumptions.insert(0, Assumption::NoLoadBuffering);
+    assumptions.retain(|a| !sequential(a));
+    if may_buffer_loads(posed) && !assumptions.contains(&Assumption::NoLoadBuffering) {
+        assumptions.insert(0, Assumption::NoLoadBuffering);
     }
 }
 
-/// Returns why it is not known that the program is robust and has no data race; `None`: it is, and
-/// has none.
-fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Option<String>, Error> {
-    let program = posed.program();
-    if program.unclear_orders {
-        return Ok(Some("a memory order is not a constant, or is memory_order_consume".into()));
+/// What is known about robustness and races.
+enum Robustness {
+    /// The program is robust and has no data race; with a proof that can be written, if it is one.
+    Shown(Option<Arc<Proof>>),
+    /// Why that is not known.
+    Open(String),
+}
+
+/// Asks whether a program is robust and has no data race: a proof by abstraction, slice by slice,
+/// beside a search of real values.
+fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Robustness, Error> {
+    if posed.program().unclear_orders {
+        return Ok(Robustness::Open("a memory order is not a constant, or is memory_order_consume".into()));
     }
+    // Where threads are few, a search of real values ends soon, and its answer is exact.
+    let closed = matches!(posed.program().start, Start::One(_)) && !posed.program().creates_without_bound();
+    if job.settings.jobs == 1 || job.certifiable {
+        let limits_of_search = if closed { share(limits, 2) } else { limits.part() };
+        let searched = || Ok::<_, Error>(by_search(job, posed, &limits_of_search)?.0);
+        let proved = || slices::prove(posed, &share(limits, 2));
+        return match closed && !job.certifiable {
+            true => match searched()? {
+                Robustness::Open(why) if limits.check().is_ok() => {
+                    Ok(proved().map_or(Robustness::Open(why), |p| Robustness::Shown(Some(Arc::new(p)))))
+                }
+                known => Ok(known),
+            },
+            false => match proved() {
+                Some(proof) => Ok(Robustness::Shown(Some(Arc::new(proof)))),
+                None => searched(),
+            },
+        };
+    }
+    let (mine, theirs) = (limits.part(), limits.part());
+    let (stop_mine, stop_theirs) = (mine.stopper(), theirs.stopper());
+    std::thread::scope(|scope| {
+        let prover = scope.spawn(|| {
+            let proved = slices::prove(posed, &mine);
+            if proved.is_some() {
+                stop_theirs.stop();
+            }
+            proved
+        });
+        let searched = by_search(job, posed, &theirs);
+        if !matches!(searched, Ok((Robustness::Open(_), false))) {
+            stop_mine.stop();
+        }
+        let proved = prover.join().unwrap_or(None);
+        let (searched, violated) = searched?;
+        // The search shows what the proof would have to exclude.
+        Ok(match proved.filter(|_| !violated) {
+            Some(proof) => Robustness::Shown(Some(Arc::new(proof))),
+            None => searched,
+        })
+    })
+}
+
+/// Asks by a search of real values. Returns whether it found that the program is not robust, too.
+fn by_search(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<(Robustness, bool), Error> {
+    let program = posed.program();
     let model = Arc::new(Robust::new(posed.model.clone()));
     let problem = model.clone().problem(&posed.problem);
     let mut engine: Box<dyn Algorithm> = Engine::Auto.build(&job.settings);
@@ -112,12 +176,12 @@ fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Option<St
     }
     let found = searching(job, posed, problem).check_by(&*engine, limits)?;
     Ok(match &found.answer.verdicts[0] {
-        Verdict::Safe(_) => None,
-        Verdict::Unsafe(trace) => Some(described(&model, trace)),
-        Verdict::Unknown(why) => Some(format!(
-            "whether there are other executions is open: {}",
-            model.incomplete().unwrap_or_else(|| why.to_string())
-        )),
+        Verdict::Safe(_) => (Robustness::Shown(None), false),
+        Verdict::Unsafe(trace) => (Robustness::Open(described(&model, trace)), true),
+        Verdict::Unknown(why) => {
+            let why = model.incomplete().unwrap_or_else(|| why.to_string());
+            (Robustness::Open(format!("whether there are other executions is open: {why}")), false)
+        }
     })
 }
 
@@ -187,7 +251,7 @@ fn doubtful(doubts: &[String]) -> String {
 
 /// Returns whether what is safe under sequential consistency is shown to be safe under C11.
 pub(super) fn holds(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<bool, Error> {
-    if robustness(job, posed, &share(limits, 2))?.is_none() {
+    if matches!(robustness(job, posed, &share(limits, 2))?, Robustness::Shown(_)) {
         return Ok(true);
     }
     let program = posed.program();

@@ -33,6 +33,8 @@ pub(super) struct Part {
     /// Whether the run is an execution of C11 that need not be one of sequential consistency, of
     /// another model than that of the program.
     pub(super) executions: bool,
+    /// The proof that the program is robust and has no data race, if that is one as a file.
+    pub(super) orders: Option<Arc<super::orders::Proof>>,
 }
 
 impl Part {
@@ -109,7 +111,7 @@ fn left_open(job: &Job<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, E
     deadlock::ask_stuck(&mut posed);
     let stopped = GaveUp(Unknown::Inconclusive("the search stopped at the first violation".into()));
     let outcome = searching(job, &posed, posed.problem.clone()).check_by(&stopped, limits)?;
-    Ok(Part { posed, outcome, abstraction, executions: false })
+    Ok(Part { posed, outcome, abstraction, executions: false, orders: None })
 }
 
 /// Returns whether a question is answered at once with others of the kind, where none is violated.
@@ -133,7 +135,7 @@ pub(super) fn together(question: &Question) -> Question {
 fn part(job: &Job<'_>, search: Search<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, Error> {
     let (mut outcome, abstraction) = decide(job, search, &mut posed, limits)?;
     abstraction.report(&mut outcome);
-    Ok(Part { posed, outcome, abstraction, executions: false })
+    Ok(Part { posed, outcome, abstraction, executions: false, orders: None })
 }
 
 /// Leaves only the runs into violations.
