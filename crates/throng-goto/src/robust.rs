@@ -240,8 +240,8 @@ impl Robust {
                             None => self.incomplete_at(*at, SIZES),
                             Some(true) => {
                                 let kind = if *writes { Kind::Store } else { Kind::Load };
-                                run.written |=
-                                    watch.step(&self.rules, &mut run.bits, kind, Order::Relaxed, *address);
+                                let (rule, of) = ((kind, Order::Relaxed), (*address, *size));
+                                run.written |= watch.step(&self.rules, &mut run.bits, rule, of);
                             }
                             Some(false) => {}
                         }
@@ -259,10 +259,10 @@ impl Robust {
                 if !watch.is_race() && watch.concerns(*address, *size).is_none() {
                     self.incomplete_at(*at, SIZES);
                 }
-                run.written |= watch.step(&self.rules, &mut run.bits, rule.0, rule.1, *address);
+                run.written |= watch.step(&self.rules, &mut run.bits, rule, (*address, *size));
             }
             Effect::Fence(order) => {
-                _ = watch.step(&self.rules, &mut run.bits, Kind::Fence, *order, 0);
+                _ = watch.step(&self.rules, &mut run.bits, (Kind::Fence, *order), (0, 0));
             }
             Effect::Acquired(address) => watch.acquire(&mut run.bits, *address),
             Effect::Released(address) => watch.release(run.bits, *address),
