@@ -18,6 +18,8 @@
 
 mod accesses;
 mod asked;
+mod cells;
+pub mod crowds;
 pub mod facts;
 pub mod findings;
 pub mod inclusion;

@@ -285,3 +285,123 @@ fn conditions_on_what_only_the_thread_knows() {
     assert_eq!(possible(&with("if (x) own = 2;")).len(), 1);
     assert_eq!(possible(&with("int *k = &own; *k = 2;")).len(), 1);
 }
+
+#[test]
+fn a_loop_that_waits_for_all_that_a_loop_has_started() {
+    let with = |n: &str, create: &str, join: &str, more: &str| {
+        format!(
+            "int count = 4; pthread_t all[8]; {more}
+            void *f(void *v) {{ pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); return 0; }}
+            int main(void) {{ int n = {n}; pthread_t *list = malloc(n * sizeof(pthread_t)), own[8];
+              for (int i = 0; i < {create}) {{ BODY }}
+              for (int j = {join}
+              x = 2; }}"
+        )
+    };
+    let body = |text: &str, body: &str| text.replace("BODY", body);
+    for n in ["4", "__VERIFIER_nondet_int()"] {
+        for array in ["all", "list", "own"] {
+            let start = format!("pthread_create(&{array}[i], 0, f, 0);");
+            let right =
+                body(&with(n, "n; i++", &format!("0; j < n; j++) pthread_join({array}[j], 0);"), ""), &start);
+            assert!(possible(&right).is_empty(), "{right}");
+            for join in [
+                "1; j < n; j++) pthread_join(ARRAY[j], 0);",
+                "0; j < n - 1; j++) pthread_join(ARRAY[j], 0);",
+                "0; j < n; j += 2) pthread_join(ARRAY[j], 0);",
+                "0; j < n; j++) pthread_join(ARRAY[0], 0);",
+                "0; j < n; j++) { if (y) break; pthread_join(ARRAY[j], 0); }",
+                "0; j < n; j++) { if (y) pthread_join(ARRAY[j], 0); }",
+                "0; j < n; j++) { n--; pthread_join(ARRAY[j], 0); }",
+                "-1; j < n; j++) { ARRAY[j + 1] = ARRAY[0]; pthread_join(ARRAY[j], 0); }",
+            ] {
+                let wrong = body(&with(n, "n; i++", &join.replace("ARRAY", array), ""), &start);
+                assert_eq!(possible(&wrong), ["x"], "{wrong}");
+            }
+        }
+    }
+    let right = "0; j < n; j++) pthread_join(all[j], 0);";
+    for wrong in [
+        // One number is written over, one thread more is started, the numbers are elsewhere.
+        "pthread_create(&all[i], 0, f, 0); if (y) all[0] = 1;",
+        "pthread_create(&all[i], 0, f, 0); pthread_create(&all[i], 0, f, 0);",
+        "pthread_create(&all[i], 0, f, 0); if (y) pthread_create(&t, 0, f, 0);",
+        "pthread_create(&all[i / 2], 0, f, 0);",
+        "pthread_create(&all[0], 0, f, 0);",
+        "pthread_create(&all[i], 0, f, 0); if (y) i = 0;",
+        "for (int k = 0; k < 2; k++) pthread_create(&all[i], 0, f, 0);",
+    ] {
+        let wrong = body(&with("4", "n; i++", right, ""), wrong);
+        assert_eq!(possible(&wrong), ["x"], "{wrong}");
+    }
+    let start = "pthread_create(&all[i], 0, f, 0);";
+    for (create, join) in [
+        ("n; i++", "0; j < count; j++) pthread_join(all[j], 0);"),
+        ("count; i++", "0; j < n; j++) pthread_join(all[j], 0);"),
+        ("n; i++", "0; (unsigned)j < n; j++) pthread_join(all[j], 0);"),
+    ] {
+        let wrong = body(&with("4", create, join, ""), start);
+        assert_eq!(possible(&wrong), ["x"], "{wrong}");
+    }
+    // A variable that only the first thread writes stays what it is; one that others write does not.
+    let join = "0; j < count; j++) pthread_join(all[j], 0);";
+    let shared = body(&with("4", "count; i++", join, ""), start);
+    assert!(possible(&shared).is_empty());
+    let lowered = body(
+        &with("4", "count; i++", &format!("0; j < 0; j++) ; count = 2; for (int j = {join}"), ""),
+        start,
+    );
+    assert_eq!(possible(&lowered), ["x"]);
+    let called = body(&with("4", "count; i++", join, "void less(void) { count--; }"), start);
+    assert_eq!(possible(&called.replace("for (int j", "less(); for (int j")), ["x"]);
+    let raced = shared.replace("x++; p", "x++; if (y) count = 2; p");
+    assert!(possible(&raced).contains(&"x".to_string()));
+    let raced = shared.replace("x++; p", "x++; if (y) all[1] = 2; p");
+    assert!(possible(&raced).contains(&"x".to_string()));
+}
+
+#[test]
+fn indices_and_addresses_of_their_own() {
+    let with = |given: &str, access: &str| {
+        format!(
+            "struct e {{ int x; long y; }} e[8]; int b[8];
+            void *f(void *v) {{ int i = (int)(long)v; struct e *o = v; {access} return 0; }}
+            int main(void) {{ struct e *list = malloc(8 * sizeof(struct e));
+              for (int i = 0; i < 8; i++) {{ list[i].x = list[i].y = 0; }}
+              for (int i = 0; i < 8; i++) {{ {given} }} return 0; }}"
+        )
+    };
+    let index = "pthread_create(&t, 0, f, (void *)(long)i);";
+    for access in ["b[i]++;", "e[i].y++; e[i].x++;", "b[i]++; e[i].x = b[i];"] {
+        assert!(possible(&with(index, access)).is_empty(), "{access}");
+    }
+    for access in
+        ["b[i / 2]++;", "b[0]++;", "b[i]++; b[i + 1]++;", "i = 3; b[i]++;", "i++; v = 0; b[(long)v]++;"]
+    {
+        assert_eq!(possible(&with(index, access)).len(), 1, "{access}");
+    }
+    for given in [
+        "pthread_create(&t, 0, f, (void *)(long)(i / 2));",
+        "pthread_create(&t, 0, f, (void *)(long)i); if (y) i--;",
+        "for (int k = 0; k < 2; k++) pthread_create(&t, 0, f, (void *)(long)i);",
+        "pthread_create(&t, 0, f, (void *)(long)-i); if (y) i = 2;",
+    ] {
+        assert_eq!(possible(&with(given, "b[i]++;")).len(), 1, "{given}");
+    }
+    // Again and again, but never two of them at the same time.
+    assert!(
+        possible(&with("pthread_create(&t, 0, f, (void *)(long)3); pthread_join(t, 0);", "b[i]++;"))
+            .is_empty()
+    );
+    for (given, access, few) in [
+        ("pthread_create(&t, 0, f, &e[i]);", "o->x++; o->y++;", true),
+        ("pthread_create(&t, 0, f, &list[i]);", "o->x++; o->y++;", true),
+        ("pthread_create(&t, 0, f, &list[i]);", "o[0].y++;", true),
+        ("pthread_create(&t, 0, f, &list[i]);", "o[0].y++; o[1].x++;", true),
+        ("pthread_create(&t, 0, f, &list[i]);", "o[0].x++; o[1].x++;", false),
+        ("pthread_create(&t, 0, f, &e[i]);", "o = e; o->x++;", false),
+        ("pthread_create(&t, 0, f, &e[i]); i--;", "o->x++;", false),
+    ] {
+        assert_eq!(possible(&with(given, access)).is_empty(), few, "{given} {access}");
+    }
+}

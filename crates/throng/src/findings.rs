@@ -16,9 +16,9 @@ pub struct Findings {
     pub objects: Vec<SharedObject>,
     /// What is reached and not modelled, or not known: nothing is proved then.
     pub open: Vec<String>,
-    /// Number of these that no baseline accepts.
+    /// Number of these that a baseline accepts.
     #[serde(skip)]
-    pub(crate) new_open: usize,
+    pub(crate) accepted_open: usize,
 }
 
 /// An object in memory, or objects that are not told apart.
@@ -156,16 +156,22 @@ impl Findings {
             object.reasons = vec!["another proof shows that its accesses do not race".into()];
         }
         self.open.clear();
+        self.accepted_open = 0;
     }
 
     /// Returns whether a baseline accepts all that is known.
     pub fn is_accepted(&self) -> bool {
-        self.new_open == 0 && self.races().all(|race| race.accepted)
+        !self.has_new_open() && self.races().all(|race| race.accepted)
+    }
+
+    /// Returns whether something is not known that no baseline accepts.
+    fn has_new_open(&self) -> bool {
+        self.accepted_open < self.open.len()
     }
 
     /// Returns whether some race is possible that no run shows and no baseline accepts.
     pub fn has_new(&self) -> bool {
-        self.new_open > 0 || self.races().any(|race| !race.confirmed && !race.accepted)
+        self.has_new_open() || self.races().any(|race| !race.confirmed && !race.accepted)
     }
 
     /// Returns how many objects there are with each status, those without any left out.
@@ -272,6 +278,8 @@ pub(crate) mod tests {
         let all = Baseline::of(&found);
         all.accept(&mut found);
         assert!(!found.has_new() && found.is_accepted());
+        found.open.push("line 3: `f` is not defined".into());
+        assert!(found.has_new() && !found.is_accepted(), "nothing accepts what is not known");
     }
 
     #[test]

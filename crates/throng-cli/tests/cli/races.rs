@@ -128,6 +128,25 @@ fn what_is_possible_fails_only_where_that_is_asked_for() {
     assert!(accepted.status == Some(0) && accepted.out.starts_with("UNKNOWN"), "{}", accepted.out);
 }
 
+/// Where the pointer points is not known.
+const OPEN: &str = "struct s { int field; } one; struct s *get(void);
+void *work(void *p) { return (void *)(long)one.field; }
+int main(void) { pthread_create(&t, 0, work, 0); get()->field = 10; return 0; }
+";
+
+#[test]
+fn what_is_not_known_is_no_answer_unless_a_baseline_accepts_it() {
+    let dir = Scratch::new("races-open");
+    let file = dir.file_argument("a.i", format!("{HEAD}{OPEN}"));
+    let ran = race(&file, &["--quiet"]);
+    assert!(ran.status == Some(1) && ran.out.starts_with("UNKNOWN  race"), "{}", ran.out);
+    assert!(!ran.out.contains("baseline"), "{}", ran.out);
+    assert_eq!(race(&file, &["--quiet", "--fail-on", "possible"]).status, Some(10));
+    let known = dir.argument("known.json");
+    assert_eq!(race(&file, &["--quiet", "--write-baseline", &known]).status, Some(1));
+    assert_eq!(race(&file, &["--quiet", "--baseline", &known]).status, Some(0));
+}
+
 /// `stop` is declared `volatile`, and `data` is not.
 const VOLATILE: &str = "volatile int stop; int data;
 void *work(void *p) { while (!stop) { } return 0; }

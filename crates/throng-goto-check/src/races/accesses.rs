@@ -35,7 +35,7 @@ pub struct Touched {
 pub type Accesses = BTreeMap<Site, BTreeMap<Touched, BTreeSet<Place>>>;
 
 /// What an instruction accesses: the address, how many bytes, whether it writes.
-fn accessed(i: &Instr) -> Option<(&Expr, Option<i64>, bool)> {
+pub(super) fn accessed(i: &Instr) -> Option<(&Expr, Option<i64>, bool)> {
     match i {
         Instr::Load(_, a, at) => Some((a, Some(at.size.into()), false)),
         Instr::Store(a, _, at) => Some((a, Some(at.size.into()), true)),

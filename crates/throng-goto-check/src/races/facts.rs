@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use throng_goto::program::Reg;
+use throng_goto::program::{Reg, object_of};
 
+use super::crowds::{self, Bound, Crowd};
 use super::points::{Points, Site};
 
 /// What a static analysis found out about a program in which each instruction starts threads in a
@@ -41,6 +42,16 @@ pub struct State {
     pub cells: BTreeMap<i64, (u8, i64)>,
     /// Number of atomic sections that it is inside of, at least.
     pub sections: u32,
+    /// Threads that it has started, by the templates that they start in: where their numbers are,
+    /// and what they were given.
+    pub crowds: BTreeMap<u32, Crowd>,
+    /// Registers that are less than something.
+    pub less: BTreeMap<Reg, Bound>,
+    /// Registers with a number out of a row of numbers, by the template of the threads, with the
+    /// index there.
+    pub elements: BTreeMap<Reg, (u32, Sum)>,
+    /// Registers whose values an integer type has: its size, and whether it has a sign.
+    pub fits: BTreeMap<Reg, (u8, bool)>,
 }
 
 /// A lock that is held.
@@ -117,11 +128,15 @@ impl State {
         State {
             alive,
             locks: self.locks.intersection(&other.locks).cloned().collect(),
-            equal: self.equal.iter().filter(|(r, e)| other.equal.get(r) == Some(e)).map(owned_pair).collect(),
+            equal: common(&self.equal, &other.equal),
             known: self.known.iter().filter_map(known).collect(),
             owned: self.owned.iter().filter_map(owned).collect(),
-            cells: self.cells.iter().filter(|(a, v)| other.cells.get(a) == Some(v)).map(copied).collect(),
+            cells: common(&self.cells, &other.cells),
             sections: self.sections.min(other.sections),
+            crowds: crowds::join(self, other),
+            less: common(&self.less, &other.less),
+            elements: common(&self.elements, &other.elements),
+            fits: common(&self.fits, &other.fits),
         }
     }
 
@@ -130,20 +145,40 @@ impl State {
         let alive = |(t, many): (&u32, &bool)| self.alive.get(t).is_some_and(|known| *known || !many);
         other.alive.iter().all(alive)
             && self.locks.is_subset(&other.locks)
-            && self.equal.iter().all(|(r, e)| other.equal.get(r) == Some(e))
+            && is_part(&self.equal, &other.equal)
             && self.known.iter().all(|(r, k)| other.known.get(r).is_some_and(|o| k.covers(*o)))
             && self.owned.iter().all(|(r, k)| other.owned.get(r).is_some_and(|o| k <= o))
-            && self.cells.iter().all(|(a, v)| other.cells.get(a) == Some(v))
+            && is_part(&self.cells, &other.cells)
             && self.sections <= other.sections
+            && crowds::covers(self, other)
+            && is_part(&self.less, &other.less)
+            && is_part(&self.elements, &other.elements)
+            && is_part(&self.fits, &other.fits)
+    }
+
+    /// Returns the value of a sum, if it is a number that is known.
+    pub fn value(&self, sum: &Sum) -> Option<i64> {
+        let start = Some(sum.offset).filter(|_| sum.base.is_none());
+        sum.terms.iter().try_fold(start?, |all, (r, n)| match self.known.get(r) {
+            Some(Known::Is(v)) if object_of(*v) == 0 => all.checked_add(v.checked_mul(*n)?),
+            _ => None,
+        })
+    }
+
+    /// Returns the number that a sum is greater by than another, if that is known.
+    pub fn apart(&self, a: &Sum, b: &Sum) -> Option<i64> {
+        self.value(&a.plus(b, -1)?)
     }
 }
 
-fn copied((a, v): (&i64, &(u8, i64))) -> (i64, (u8, i64)) {
-    (*a, *v)
+/// Returns what both say.
+fn common<K: Ord + Copy, V: PartialEq + Clone>(a: &BTreeMap<K, V>, b: &BTreeMap<K, V>) -> BTreeMap<K, V> {
+    a.iter().filter(|(k, v)| b.get(k) == Some(v)).map(|(k, v)| (*k, v.clone())).collect()
 }
 
-fn owned_pair((r, e): (&Reg, &Sum)) -> (Reg, Sum) {
-    (*r, e.clone())
+/// Returns whether the second says all that the first says.
+fn is_part<K: Ord, V: PartialEq>(a: &BTreeMap<K, V>, b: &BTreeMap<K, V>) -> bool {
+    a.iter().all(|(k, v)| b.get(k) == Some(v))
 }
 
 impl Sum {
@@ -188,6 +223,14 @@ impl Sum {
         match factor {
             1 => Some(self.clone()),
             _ => Sum::default().plus(self, factor),
+        }
+    }
+
+    /// Returns the register that it is, and nothing else.
+    pub fn as_register(&self) -> Option<Reg> {
+        match (self.base, self.offset, &self.terms[..]) {
+            (None, 0, [(r, 1)]) => Some(*r),
+            _ => None,
         }
     }
 

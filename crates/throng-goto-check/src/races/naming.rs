@@ -95,6 +95,7 @@ impl Report<'_> {
             [4] => Status::NotWritten,
             [1] | [1, 4] => Status::Atomic,
             [2] | [2, 4] if locks().len() == 1 => Status::Protected(locks()),
+            [5] | [4, 5] => Status::Owned("the thread that was given its index or address".into()),
             [3] | [3, 4] => Status::Owned(match site {
                 Site::Heap(_) => "the thread that allocated it, or was handed it".into(),
                 _ => "the thread whose variable it is".into(),
@@ -109,6 +110,9 @@ impl Report<'_> {
                 }
                 if kinds.contains(&3) {
                     why.push("some are made while one thread owns the object".into());
+                }
+                if kinds.contains(&5) {
+                    why.push("some threads access parts of their own, by what they were given".into());
                 }
                 if kinds.contains(&4) {
                     why.push("some never happen at the same time".into());
@@ -255,6 +259,7 @@ fn kind(why: &Apart) -> u8 {
         Apart::Lock(..) => 2,
         Apart::Owned => 3,
         Apart::Order => 4,
+        Apart::Index => 5,
     }
 }
 

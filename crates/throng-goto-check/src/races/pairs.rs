@@ -22,6 +22,8 @@ pub enum Apart {
     Order,
     /// The object belongs to one thread at a time.
     Owned,
+    /// Each thread accesses a part of its own, by what it was given.
+    Index,
 }
 
 /// What is asked about pairs.
@@ -31,6 +33,8 @@ pub struct Pairs<'a> {
     pub(super) words: Words,
     /// What is known where threads are started.
     pub(super) started: BTreeMap<Place, State>,
+    /// By instruction that starts threads, what their arguments differ by, if that is known.
+    steps: BTreeMap<Place, Option<i64>>,
     /// By template that threads start in, the threads that lead to it.
     lines: Vec<Option<Vec<usize>>>,
     /// Locks that were asked about, by the template.
@@ -43,10 +47,11 @@ impl<'a> Pairs<'a> {
         facts: &'a Facts,
         words: Words,
         started: BTreeMap<Place, State>,
+        steps: BTreeMap<Place, Option<i64>>,
     ) -> Pairs<'a> {
         let templates = 0..flow.program.templates.len();
         let lines = templates.map(|t| flow.threads.line(flow.program, t)).collect();
-        Pairs { flow, facts, words, started, lines, asked: RefCell::default() }
+        Pairs { flow, facts, words, started, steps, lines, asked: RefCell::default() }
     }
 
     /// Returns why two accesses to an object are not a race; `None` if they may be.
@@ -63,7 +68,31 @@ impl<'a> Pairs<'a> {
         if let Some(lock) = self.common(a, b) {
             return Some(Apart::Lock(lock, a.template));
         }
+        if self.has_own_index(a, b) {
+            return Some(Apart::Index);
+        }
         (!self.together(site, a, b)).then_some(Apart::Order)
+    }
+
+    /// Returns whether both accesses are made by threads that one instruction starts, at addresses
+    /// that are computed from arguments far enough from each other.
+    fn has_own_index(&self, a: &Touched, b: &Touched) -> bool {
+        let (flow, t) = (self.flow, a.template);
+        let template = &flow.program.templates[t];
+        let only =
+            a.template == b.template && flow.threads.of[t].len() == 1 && flow.threads.of[t].contains(&t);
+        if !only || flow.threads.is_called(t) || template.arguments != 1 || template.registers[0].size != 8 {
+            return false;
+        }
+        let place = flow.threads.parent[t].map(|p| p.1);
+        let step = place.and_then(|place| self.steps.get(&place).copied().flatten());
+        let (Some(step), Some(p), Some(q)) = (step, &a.address, &b.address) else { return false };
+        let changes = template.code.iter().any(|i| throng_goto::program::writes(i) == Some(0));
+        let fixed = p.base.is_none_or(|site| flow.is_one(site));
+        let [(0, n)] = p.terms[..] else { return false };
+        let alike = p.base == q.base && p.terms == q.terms && fixed && !changes && n > 0;
+        let apart = n.saturating_mul(step).checked_sub(p.offset.saturating_sub(q.offset).saturating_abs());
+        alike && apart.is_some_and(|apart| apart >= a.size.max(b.size))
     }
 
     /// Returns whether each object of this name is known to one thread only.

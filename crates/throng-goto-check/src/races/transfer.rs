@@ -8,13 +8,20 @@
 //! **Locks.** Their addresses are sums over registers of the function; a register that changes takes
 //! the sums with it that cannot be said otherwise.
 //!
+//! **Rows.** Threads that are started in loops are known by the rows with their numbers
+//! ([`super::crowds`]), and variables that only one thread writes by what they are equal to
+//! ([`super::cells`]).
+//!
 //! **Owned objects.** No other thread has the address of a private object: it was allocated here,
 //! and no value that may be its address was stored, handed to a thread, or given to a call since.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use throng_goto::program::{BinOp, Expr, Instr, Program, Reg, Start, next, object_of, offset_of};
 
+use super::cells::{self, Cells};
+use super::crowds;
 use super::facts::{Facts, Kind, Known, Lock, Owned, State, Sum};
 use super::inclusion::{Values, started};
 use super::patterns::Code;
@@ -35,6 +42,8 @@ pub struct Flow<'a> {
     released: Vec<Pointers>,
     /// The objects that other threads may come to know.
     escaped: &'a BTreeSet<Site>,
+    /// The variables that only one thread writes.
+    pub(super) cells: Cells,
 }
 
 impl<'a> Flow<'a> {
@@ -61,7 +70,8 @@ impl<'a> Flow<'a> {
         let is_called = |t: usize| threads.is_called(t);
         let released = (0..own.len()).map(|t| if is_called(t) { all(t) } else { Pointers::default() });
         let released = released.collect();
-        Flow { program, values, threads, code, released, escaped }
+        let cells = Cells::new(&values, &threads);
+        Flow { program, values, threads, code, released, escaped, cells }
     }
 
     /// Returns the sum that an expression is, as far as it is one.
@@ -73,7 +83,7 @@ impl<'a> Flow<'a> {
             }),
             Expr::Reg(r) => Some(state.equal.get(r).cloned().unwrap_or_else(|| Sum::register(*r))),
             Expr::Local(k) => Some(Sum::address(Site::Local(t as u32, *k), 0)),
-            Expr::Cast(e, to) if to.size == 8 => self.sum(t, e, state),
+            Expr::Cast(e, to) if to.size == 8 || self.fits(t, e, state, *to) => self.sum(t, e, state),
             Expr::Bin(op @ (BinOp::Add | BinOp::Sub), a, b, at) if at.size == 8 || at.signed => {
                 let factor = if *op == BinOp::Sub { -1 } else { 1 };
                 self.sum(t, a, state)?.plus(&self.sum(t, b, state)?, factor)
@@ -94,14 +104,22 @@ impl<'a> Flow<'a> {
         if sum.base.is_some() {
             return Some(sum);
         }
-        let mut pointers = sum.terms.iter().filter(|(r, _)| !self.values.points.register(t, *r).is_empty());
+        let mut pointers = sum.terms.iter().filter(|(r, _)| !self.pointers(t, *r).is_empty());
         if let (Some((r, 1)), None) = (pointers.next(), pointers.next())
-            && let Some((site, offset)) = self.values.points.register(t, *r).single()
+            && let Some((site, offset)) = self.pointers(t, *r).single()
             && self.is_one(site)
         {
             return sum.replaced(*r, &Sum::address(site, offset));
         }
         Some(sum)
+    }
+
+    /// Returns where a register, or a variable that stands for one, may point.
+    fn pointers(&self, t: usize, r: Reg) -> Cow<'_, Pointers> {
+        match self.cells.address(r) {
+            Some(a) => Cow::Owned(self.values.points.loaded(&self.values.constant(a))),
+            None => Cow::Borrowed(self.values.points.register(t, r)),
+        }
     }
 
     /// Returns whether there is only one object of this name.
@@ -123,13 +141,16 @@ impl<'a> Flow<'a> {
         let mut then = state.clone();
         match &code[pc] {
             Instr::Branch(e, yes, no) => {
-                let ways = self.branch(e, *yes, *no, state).into_iter();
+                let ways = self.branch(t, e, (*yes, *no), state, exits).into_iter();
                 return ways.map(|(to, then)| self.keep_live(t, to, then)).collect();
             }
             Instr::Assume(Expr::Const(0)) => return Vec::new(),
             Instr::Assume(e) => match learnt(e, true, state) {
                 None => return Vec::new(),
-                Some(fact) => then.known.extend(fact),
+                Some(fact) => {
+                    then.known.extend(fact);
+                    self.learn_order(t, e, true, &mut then, exits);
+                }
             },
             Instr::AtomicBegin => then.sections += 1,
             Instr::AtomicEnd => then.sections = then.sections.saturating_sub(1),
@@ -143,6 +164,8 @@ impl<'a> Flow<'a> {
             Instr::Store(a, e, at) => {
                 self.publish(t, e, &mut then);
                 self.write(t, a, constant(e, state).map(|v| (at.size, at.wrap(v))), &mut then);
+                self.stored(t, (a, e, *at), state, &mut then);
+                self.write_cell(t, (a, e, *at), state, &mut then);
                 if let Some(semaphore) = self.code[t].gets_past(pc) {
                     let address = self.address(t, semaphore, state);
                     then.locks.extend(address.map(|address| Lock { address, kind: Kind::Semaphore }));
@@ -151,29 +174,36 @@ impl<'a> Flow<'a> {
                     self.release(t, semaphore, state, &mut then);
                 }
             }
-            Instr::Begins(a, _) => self.write(t, a, None, &mut then),
-            Instr::Ends(list) => list.iter().for_each(|(a, _)| self.write(t, a, None, &mut then)),
-            Instr::Load(r, Expr::Const(a), at) => {
+            Instr::Begins(a, _) => self.ends(t, a, &mut then),
+            Instr::Ends(list) => list.iter().for_each(|(a, _)| self.ends(t, a, &mut then)),
+            Instr::Free(a) => self.ends(t, a, &mut then),
+            Instr::Load(r, a, at) => {
                 forget(*r, &mut then);
-                let known = state.cells.get(a).filter(|(size, _)| *size == at.size);
+                let known =
+                    a.constant().and_then(|a| state.cells.get(&a)).filter(|(size, _)| *size == at.size);
                 then.known.extend(known.map(|(_, v)| (*r, Known::Is(*v))));
+                self.loaded(t, (*r, a, *at), state, &mut then);
+                self.read_cell(t, (*r, a, *at), state, &mut then);
             }
             Instr::Alloc(r, _) => {
                 forget(*r, &mut then);
                 then.owned.insert(*r, Owned::Private);
             }
-            Instr::Resize(r, ..) => {
+            Instr::Resize(r, a, _) => {
+                self.ends(t, a, &mut then);
                 forget(*r, &mut then);
                 then.owned.insert(*r, Owned::Private);
             }
-            Instr::Any(r) | Instr::Load(r, ..) => forget(*r, &mut then),
+            Instr::Any(r) => forget(*r, &mut then),
             Instr::Spawn(child, arguments, r) => {
                 arguments.iter().for_each(|e| self.publish(t, e, &mut then));
                 forget(*r, &mut then);
                 self.start(*child, &mut then.alive);
+                self.joins_crowd(t, (*child, arguments, *r), state, &mut then);
             }
             Instr::Join(e, r) => {
-                if let Some(ended) = self.joined(t, e, state) {
+                let last = self.shortened(t, e, state, &mut then);
+                if let Some(ended) = self.joined(t, e, state).or(last) {
                     self.end(ended, &mut then.alive, exits);
                 }
                 forget(*r, &mut then);
@@ -192,6 +222,14 @@ impl<'a> Flow<'a> {
         let sum = self.address(t, e, state);
         then.locks
             .retain(|l| !self.may_be(t, &l.address, &places) && sum.as_ref().is_none_or(|s| l.address != *s));
+    }
+
+    /// The lifetime of an object begins or ends.
+    fn ends(&self, t: usize, a: &Expr, then: &mut State) {
+        let places = self.values.of(t, a).anywhere();
+        self.write(t, a, None, then);
+        self.overwritten(t, &places, 8, None, then);
+        self.forget_cells(&places, 8, then);
     }
 
     /// Something is written: a value, if it is known, of so many bytes.
@@ -214,10 +252,12 @@ impl<'a> Flow<'a> {
     /// What is known of registers that are not read any more is forgotten.
     fn keep_live(&self, t: usize, to: usize, mut state: State) -> (usize, State) {
         if let Some(live) = self.code[t].t.live.get(to) {
-            let is_live = |r: &Reg| live.binary_search(r).is_ok();
+            let is_live = |r: &Reg| *r >= cells::FIRST || live.binary_search(r).is_ok();
             state.equal.retain(|r, _| is_live(r));
             state.known.retain(|r, _| is_live(r));
             state.owned.retain(|r, _| is_live(r));
+            state.less.retain(|r, _| is_live(r));
+            state.fits.retain(|r, _| is_live(r));
         }
         (to, state)
     }
@@ -269,11 +309,26 @@ impl<'a> Flow<'a> {
         self.threads.inside(thread).iter().any(|t| *t != thread && ends(t))
     }
 
-    fn branch(&self, e: &Expr, yes: usize, no: usize, state: &State) -> Vec<(usize, State)> {
+    /// Notes what a condition says that compares numbers.
+    fn learn_order(&self, t: usize, e: &Expr, holds: bool, then: &mut State, exits: &Facts) {
+        for ended in self.compared(t, e, holds, then) {
+            self.end(ended, &mut then.alive, exits);
+        }
+    }
+
+    fn branch(
+        &self,
+        t: usize,
+        e: &Expr,
+        (yes, no): (usize, usize),
+        state: &State,
+        exits: &Facts,
+    ) -> Vec<(usize, State)> {
         let way = |to: usize, holds: bool| {
             let fact = learnt(e, holds, state)?;
             let mut then = state.clone();
             then.known.extend(fact);
+            self.learn_order(t, e, holds, &mut then, exits);
             Some((to, then))
         };
         if yes == no {
@@ -286,7 +341,10 @@ impl<'a> Flow<'a> {
         let sum = self.sum(t, e, state);
         let owned = self.owner(t, e, state);
         let value = constant(e, state);
+        let is_wide = self.program.templates[t].registers[r as usize].size == 8;
+        let width = is_wide.then(|| self.width(t, e, state)).flatten();
         forget_unless(r, sum.as_ref(), state);
+        state.fits.extend(width.map(|at| (r, at)));
         // Numbers are known otherwise: a counter that is 0 at first stays a counter.
         let says = |s: &Sum| s.factor(r) == 0 && (s.base.is_some() || !s.terms.is_empty());
         if let Some(sum) = sum.filter(says) {
@@ -362,8 +420,8 @@ impl<'a> Flow<'a> {
             found.extend(&moved(&Pointers::one(site, Offsets::one(0)), None));
         }
         for (r, n) in &sum.terms {
-            let pointers = self.values.points.register(t, *r);
-            let pointers = if *n == 1 { pointers.clone() } else { pointers.anywhere() };
+            let pointers = self.pointers(t, *r);
+            let pointers = if *n == 1 { pointers.into_owned() } else { pointers.anywhere() };
             found.extend(&moved(&pointers, Some(*r)));
         }
         found
@@ -376,7 +434,9 @@ impl<'a> Flow<'a> {
             Instr::Spawn(child, arguments, _) => {
                 let owned = arguments.iter().map(|e| self.handed(t, e, arguments, state));
                 let owned = (0..).zip(owned).filter_map(|(r, o)| Some((r, o?))).collect();
-                vec![(*child, State { owned, ..State::default() })]
+                let widths = arguments.iter().map(|e| self.width(t, e, state));
+                let fits = (0..).zip(widths).filter_map(|(r, at)| Some((r, at?))).collect();
+                vec![(*child, State { owned, fits, ..State::default() })]
             }
             i @ Instr::Call { arguments, .. } => {
                 let arguments: Vec<&Expr> = arguments.iter().collect();
@@ -452,11 +512,13 @@ impl<'a> Flow<'a> {
             }
             then.locks.retain(|l| !self.may_be(t, &l.address, &self.released[callee]));
             then.locks.extend(exit.locks.iter().filter_map(|l| {
-                let address = translated(&l.address, &|sum| as_argument(self, t, sum, &arguments, state))?;
+                let address =
+                    translated(&l.address, &|sum| as_argument(self, (t, callee), sum, &arguments, state))?;
                 Some(Lock { address, ..l.clone() })
             }));
             then.sections = exit.sections;
             then.cells.clear();
+            self.written_by_call(t, callee, &mut then);
             arguments.iter().for_each(|e| self.publish(t, e, &mut then));
             if let Some(r) = result {
                 forget(r, &mut then);
@@ -516,23 +578,31 @@ fn translated(sum: &Sum, name: &dyn Fn(&Sum) -> Option<Sum>) -> Option<Sum> {
 }
 
 /// Returns a sum over parameters as one over the registers of the caller.
-fn as_argument(flow: &Flow<'_>, t: usize, sum: &Sum, arguments: &[&Expr], state: &State) -> Option<Sum> {
+fn as_argument(
+    flow: &Flow<'_>,
+    (t, callee): (usize, usize),
+    sum: &Sum,
+    arguments: &[&Expr],
+    state: &State,
+) -> Option<Sum> {
     let mut all = Sum { terms: Vec::new(), ..sum.clone() };
+    let types = &flow.program.templates[callee].registers;
     for (r, n) in &sum.terms {
-        let argument = flow.sum(t, arguments.get(*r as usize)?, state)?;
+        let (e, at) = (*arguments.get(*r as usize)?, *types.get(*r as usize)?);
+        let argument = flow.sum(t, e, state).filter(|_| at.size == 8 || flow.fits(t, e, state, at))?;
         all = all.plus(&argument, *n)?;
     }
     Some(all)
 }
 
 /// A register gets a value of which nothing is known.
-fn forget(r: Reg, state: &mut State) {
+pub(super) fn forget(r: Reg, state: &mut State) {
     forget_unless(r, None, state);
 }
 
 /// A register changes. What is said with it is said otherwise, if another one is equal to it and a
 /// number, or if the new value is (`new`, over the old one).
-fn forget_unless(r: Reg, new: Option<&Sum>, state: &mut State) {
+pub(super) fn forget_unless(r: Reg, new: Option<&Sum>, state: &mut State) {
     state.known.remove(&r);
     state.owned.remove(&r);
     let old = old_value(r, new, state);
@@ -546,6 +616,7 @@ fn forget_unless(r: Reg, new: Option<&Sum>, state: &mut State) {
     let equal = std::mem::take(&mut state.equal).into_iter().filter(|(q, _)| *q != r);
     state.equal =
         equal.filter_map(|(q, sum)| Some((q, replace(&sum)?))).filter(|(q, s)| s.factor(*q) == 0).collect();
+    crowds::forget(r, &replace, state);
 }
 
 /// Returns the old value of a register over others, or over itself after the change.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use throng_goto::program::{Instr, PRIVATE, Program, Reg, Split, Template};
 
 use super::accesses::{Accesses, collect};
+use super::cells;
 use super::facts::{Facts, State, Sum};
 use super::findings::Findings;
 use super::inclusion::{Index, SOME_THREAD, Values};
@@ -25,8 +26,8 @@ pub fn check(program: &Program, facts: &Facts) -> Result<Findings, String> {
     let flow = Flow::new(values, &facts.escaped);
     let mut walk = Walk { flow: &flow, facts, seen: Seen::default() };
     walk.program()?;
-    let Seen { accesses, changed, started, open } = walk.seen;
-    let pairs = Pairs::new(&flow, facts, changed.by_site(), started);
+    let Seen { accesses, changed, started, steps, open } = walk.seen;
+    let pairs = Pairs::new(&flow, facts, changed.by_site(), started, steps);
     Ok(Report { split: &split, pairs: &pairs, accesses: &accesses, open }.findings())
 }
 
@@ -39,7 +40,7 @@ fn has_shape(program: &Program, facts: &Facts) -> Result<(), String> {
         && points.returned.len() == n
         && facts.at.len() == n
         && facts.exits.len() == n;
-    let names = Names { program };
+    let names = Names { program, cells: cells::count(program) };
     let right = right && names.points(points) && facts.escaped.iter().all(|site| names.site(*site));
     let right = right
         && program.templates.iter().enumerate().all(|(t, template)| {
@@ -52,6 +53,7 @@ fn has_shape(program: &Program, facts: &Facts) -> Result<(), String> {
 /// What facts may name: what is in the program.
 struct Names<'p> {
     program: &'p Program,
+    cells: usize,
 }
 
 impl Names<'_> {
@@ -83,14 +85,19 @@ impl Names<'_> {
     }
 
     fn state(&self, template: &Template, state: &State, exit: bool) -> bool {
-        let register = |r: &Reg| (*r as usize) < template.registers.len();
+        let cell = |r: Reg| r.checked_sub(cells::FIRST).is_some_and(|n| (n as usize) < self.cells);
+        let register = |r: &Reg| (*r as usize) < template.registers.len() || cell(*r);
         let sum =
             |s: &Sum| s.base.is_none_or(|site| self.site(site)) && s.terms.iter().all(|t| register(&t.0));
+        let thread = |t: &u32| (*t as usize) < self.program.templates.len();
         state.locks.iter().all(|l| sum(&l.address))
             && state.equal.iter().all(|(r, s)| register(r) && sum(s))
             && state.known.keys().all(register)
-            && state.owned.keys().all(|r| register(r) || exit && *r == RESULT)
-            && state.alive.keys().all(|t| (*t as usize) < self.program.templates.len())
+            && state.owned.keys().all(|r| *r < cells::FIRST && register(r) || exit && *r == RESULT)
+            && state.alive.keys().chain(state.crowds.keys()).all(&thread)
+            && state.less.iter().all(|(r, b)| register(r) && sum(&b.sum))
+            && state.elements.iter().all(|(r, (t, index))| register(r) && thread(t) && sum(index))
+            && state.crowds.values().all(|crowd| crowd.sums().all(sum))
     }
 }
 
@@ -155,6 +162,8 @@ struct Seen {
     accesses: Accesses,
     changed: Changed,
     started: BTreeMap<Place, State>,
+    /// By instruction that starts threads, what their arguments differ by.
+    steps: BTreeMap<Place, Option<i64>>,
     open: Vec<String>,
 }
 
@@ -223,6 +232,9 @@ impl Walk<'_> {
             let started = &mut self.seen.started;
             let joined = started.get(&Flow::place(at)).map_or(state.clone(), |known| known.join(state));
             started.insert(Flow::place(at), joined);
+            let step = self.flow.step_of_arguments(at, state, self.facts);
+            let known = self.seen.steps.entry(Flow::place(at)).or_insert(step);
+            *known = (*known).min(step);
         }
         self.seen.changed.look(self.flow, at, state);
         if let Some(why) = self.open(at, state) {
