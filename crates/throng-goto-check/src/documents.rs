@@ -10,11 +10,13 @@ use crate::abstraction::certificate::identity;
 use crate::lock_order::{Order, check_order};
 use crate::locksets::{self, Held, Locksets};
 use crate::races::findings::Status;
+use crate::races::waits::Ordered;
 use crate::races::{self, Facts};
 
 const ORDER: &str = "throng-c-lock-order";
 const LOCKSETS: &str = "throng-c-locksets";
 const RACES: &str = "throng-c-races";
+const WAITS: &str = "throng-c-waits";
 const VERSION: u32 = 1;
 
 /// What every document begins with.
@@ -106,7 +108,7 @@ pub fn format(bytes: &[u8]) -> Result<String, Fault> {
 
 /// Returns whether documents of this format are checked here.
 pub fn is_known(format: &str) -> bool {
-    [ORDER, LOCKSETS, RACES].contains(&format)
+    [ORDER, LOCKSETS, RACES, WAITS].contains(&format)
 }
 
 /// Writes a proof by the order of locks.
@@ -136,6 +138,13 @@ pub fn write_races(query: &Query, facts: &Facts, inlined: bool) -> serde_json::R
     serde_json::to_string(&RacesDocument { head: head(query, RACES), inlined, facts: facts.clone() })
 }
 
+/// Writes a proof that there is no deadlock by facts of a static analysis, which have an order, of
+/// the program with functions in place of their calls.
+pub fn write_waits(query: &Query, facts: &Facts) -> serde_json::Result<String> {
+    let head = head(query, WAITS);
+    serde_json::to_string(&RacesDocument { head, inlined: true, facts: facts.clone() })
+}
+
 fn lock(query: &Query, a: i64) -> Lock {
     (query.program.name_of(a).unwrap_or_default(), a)
 }
@@ -158,6 +167,7 @@ pub fn certify(query: &Query, bytes: &[u8]) -> Result<Shown, Fault> {
         ORDER => certify_order(query, read(bytes, |d: &OrderDocument| &d.head)?),
         LOCKSETS => certify_locksets(query, read(bytes, |d: &LocksetsDocument| &d.head)?),
         RACES => certify_races(query, read(bytes, |d: &RacesDocument| &d.head)?),
+        WAITS => certify_waits(query, read(bytes, |d: &RacesDocument| &d.head)?),
         other => Err(Fault::Unreadable(format!("a certificate of the kind `{other}` is not known"))),
     }
 }
@@ -238,6 +248,25 @@ fn certify_races(query: &Query, document: RacesDocument) -> Result<Shown, Fault>
         kind: "facts about pointers, threads and locks",
         elements: findings.objects.len(),
     })
+}
+
+fn certify_waits(query: &Query, document: RacesDocument) -> Result<Shown, Fault> {
+    if document.head.program != identity(query) {
+        return invalid(OTHER);
+    }
+    if !(query.question.asks_about_deadlocks_only() && query.program.asked.is_empty()) {
+        return invalid(NOT_ASKED);
+    }
+    match races::order_of_waits(&query.program, &document.facts).map_err(Fault::Invalid)? {
+        Ordered::Yes { order, .. } if order == document.facts.order => Ok(Shown {
+            property: "deadlock".into(),
+            kind: "order of what threads wait for",
+            elements: order.len(),
+        }),
+        Ordered::Yes { .. } => invalid("it has no order"),
+        Ordered::Circle(_) => invalid("threads may wait for each other in a circle"),
+        Ordered::No(why) => Err(Fault::Invalid(why)),
+    }
 }
 
 impl LocksetsDocument {

@@ -8,6 +8,8 @@
 //!                                               two accesses may race
 //! ```
 //!
+//! Of deadlocks, facts show in which order threads wait ([`waits`]).
+//!
 //! Facts are a post-fixpoint. [`check`] goes through the program once and solves nothing; findings
 //! are computed from checked facts only. Trusted are the inclusion constraints ([`inclusion`]), what
 //! an instruction does to what is known ([`transfer`]), and when two accesses cannot be a race
@@ -31,11 +33,12 @@ pub mod points;
 pub mod threads;
 pub mod transfer;
 mod verify;
+pub mod waits;
 
 pub use self::asked::narrowed;
 pub use self::facts::Facts;
 pub use self::findings::Findings;
-pub use self::verify::{check, escaping};
+pub use self::verify::{check, escaping, order_of_waits};
 
 use throng_check::Checked;
 use throng_goto::Program;
@@ -43,4 +46,9 @@ use throng_goto::Program;
 /// Checks facts like [`check`], and returns besides what they show that they were checked.
 pub fn check_facts(program: &Program, facts: &Facts) -> Result<(Findings, Checked), String> {
     Ok((check(program, facts)?, Checked::of_source()))
+}
+
+/// Checks facts about deadlocks like [`order_of_waits`], and returns besides that they were checked.
+pub fn check_waits(program: &Program, facts: &Facts) -> Result<(waits::Ordered, Checked), String> {
+    Ok((order_of_waits(program, facts)?, Checked::of_source()))
 }

@@ -18,13 +18,23 @@ pub fn analyse(program: &Program) -> Facts {
 
 /// Finds out facts about a program, unless it is asked to stop before.
 pub fn analyse_until(program: &Program, stop: &dyn Fn() -> bool) -> Option<Facts> {
+    solve(program, false, stop)
+}
+
+/// Finds out facts about a program with functions in place of their calls, which also say which locks
+/// may be held.
+pub fn analyse_waits(program: &Program, stop: &dyn Fn() -> bool) -> Option<Facts> {
+    solve(program, true, stop)
+}
+
+fn solve(program: &Program, holds: bool, stop: &dyn Fn() -> bool) -> Option<Facts> {
     let split = program.split_by_thread();
     let index = Index::of(&split.program);
     let points = points::solve(&split.program, &index, stop)?;
-    let mut facts = Facts::default();
+    let mut facts = Facts { holds, ..Facts::default() };
     let values = Values { program: &split.program, index: &index, points: &points };
     let escaped = points::escaped(&values);
-    let flow = Flow::new(values, &escaped);
+    let flow = Flow::new(values, &escaped, holds);
     states::solve(&flow, &mut facts, stop)?;
     Some(Facts { points, escaped, ..facts })
 }

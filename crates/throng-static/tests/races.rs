@@ -405,3 +405,20 @@ fn indices_and_addresses_of_their_own() {
         assert_eq!(possible(&with(given, access)).is_empty(), few, "{given} {access}");
     }
 }
+
+#[test]
+fn a_lock_of_a_pointer_that_is_loaded_again() {
+    let with = |body: &str| {
+        format!(
+            "void *f(void *v) {{ int first = 1; for (;;) {{ pthread_mutex_lock(&n); struct s *k = head;
+                pthread_mutex_unlock(&n); {body} }} }}
+            int main(void) {{ head = &one; threads(f, 0); for (;;) {{
+                struct s *k = malloc(sizeof *k); pthread_mutex_init(&k->m, 0); k->x = 0;
+                pthread_mutex_lock(&n); head = k; pthread_mutex_unlock(&n); }} }}"
+        )
+    };
+    assert!(possible(&with("pthread_mutex_lock(&k->m); k->x++; pthread_mutex_unlock(&k->m);")).is_empty());
+    // The lock is that of the object before.
+    let stale = "if (first) { pthread_mutex_lock(&k->m); first = 0; } else { k->x++; }";
+    assert!(!possible(&with(stale)).is_empty());
+}

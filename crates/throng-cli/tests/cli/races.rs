@@ -128,6 +128,23 @@ fn what_is_possible_fails_only_where_that_is_asked_for() {
     assert!(accepted.status == Some(0) && accepted.out.starts_with("UNKNOWN"), "{}", accepted.out);
 }
 
+/// A thread reads its own number where `pthread_create` stores it.
+const NUMBER: &str = "pthread_t other; long seen;
+void *work(void *p) { seen = (long)other; return 0; }
+int main(void) { pthread_create(&other, 0, work, 0); pthread_join(other, 0); return (int)seen; }
+";
+
+#[test]
+fn the_number_of_a_thread_may_be_stored_late() {
+    let dir = Scratch::new("races-number");
+    let file = dir.file_argument("a.i", format!("{HEAD}{NUMBER}"));
+    let ran = race(&file, &[]);
+    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(ran.status == Some(10) && said.contains("may store the number of a thread after"), "{said}");
+    let other = dir.file_argument("b.i", format!("{HEAD}{BROKEN}"));
+    assert!(!race(&other, &[]).out.contains("may store the number"));
+}
+
 /// Where the pointer points is not known.
 const OPEN: &str = "struct s { int field; } one; struct s *get(void);
 void *work(void *p) { return (void *)(long)one.field; }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use throng_goto::program::{Reg, object_of};
 
 use super::crowds::{self, Bound, Crowd};
-use super::points::{Points, Site};
+use super::points::{Offsets, Points, Site};
+use super::waits::Node;
 
 /// What a static analysis found out about a program in which each instruction starts threads in a
 /// template of its own ([`throng_goto::Program::split_by_thread`]).
@@ -22,10 +23,17 @@ pub struct Facts {
     pub at: Vec<BTreeMap<u32, Vec<State>>>,
     /// By template, what holds where it returns or a thread ends in it; `None` if it does not.
     pub exits: Vec<Option<State>>,
+    /// Whether states say which locks may be held.
+    #[serde(default)]
+    pub holds: bool,
+    /// What threads wait for, in an order that rules deadlocks out; empty if that is not asked.
+    #[serde(default)]
+    pub order: Vec<Node>,
 }
 
 /// What is known about a thread that comes to an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct State {
     /// Threads that were started by it, or by those, and may not have ended, by the templates that
     /// they start in; whether there may be more than one.
@@ -42,6 +50,11 @@ pub struct State {
     pub cells: BTreeMap<i64, (u8, i64)>,
     /// Number of atomic sections that it is inside of, at least.
     pub sections: u32,
+    /// Locks that it may hold, if facts say so ([`Facts::holds`]).
+    pub held: BTreeSet<Held>,
+    /// Number of atomic sections that it is inside of, at most, as far as they are counted, if facts
+    /// say which locks may be held.
+    pub inside: u32,
     /// Threads that it has started, by the templates that they start in: where their numbers are,
     /// and what they were given.
     pub crowds: BTreeMap<u32, Crowd>,
@@ -61,6 +74,17 @@ pub struct Lock {
     pub address: Sum,
     /// How it is held.
     pub kind: Kind,
+}
+
+/// A lock that may be held.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Held {
+    /// Its address, if it can be said.
+    pub address: Option<Sum>,
+    /// The object that it is in.
+    pub site: Site,
+    /// Where in the object.
+    pub at: Offsets,
 }
 
 /// How a lock is held.
@@ -127,12 +151,14 @@ impl State {
         let owned = |(r, owned): (&Reg, &Owned)| Some((*r, (*owned).min(*other.owned.get(r)?)));
         State {
             alive,
-            locks: self.locks.intersection(&other.locks).cloned().collect(),
-            equal: common(&self.equal, &other.equal),
+            locks: self.locks_of(other).chain(other.locks_of(self)).cloned().collect(),
+            equal: other.equal_of(self).chain(self.equal_of(other)).map(|(r, e)| (*r, e.clone())).collect(),
             known: self.known.iter().filter_map(known).collect(),
             owned: self.owned.iter().filter_map(owned).collect(),
             cells: common(&self.cells, &other.cells),
             sections: self.sections.min(other.sections),
+            held: self.held.union(&other.held).cloned().collect(),
+            inside: self.inside.max(other.inside),
             crowds: crowds::join(self, other),
             less: common(&self.less, &other.less),
             elements: common(&self.elements, &other.elements),
@@ -144,16 +170,44 @@ impl State {
     pub fn covers(&self, other: &State) -> bool {
         let alive = |(t, many): (&u32, &bool)| self.alive.get(t).is_some_and(|known| *known || !many);
         other.alive.iter().all(alive)
-            && self.locks.is_subset(&other.locks)
-            && is_part(&self.equal, &other.equal)
+            && self.locks_of(other).count() == self.locks.len()
+            && self.equal_of(other).count() == self.equal.len()
             && self.known.iter().all(|(r, k)| other.known.get(r).is_some_and(|o| k.covers(*o)))
             && self.owned.iter().all(|(r, k)| other.owned.get(r).is_some_and(|o| k <= o))
             && is_part(&self.cells, &other.cells)
             && self.sections <= other.sections
+            && other.held.iter().all(|h| self.may_hold(h))
+            && self.inside >= other.inside
             && crowds::covers(self, other)
             && is_part(&self.less, &other.less)
             && is_part(&self.elements, &other.elements)
             && is_part(&self.fits, &other.fits)
+    }
+
+    /// Returns the locks that the other state says are held, too.
+    fn locks_of<'a>(&'a self, other: &'a State) -> impl Iterator<Item = &'a Lock> {
+        let address = |l: &Lock| other.normal(&l.address);
+        let same =
+            move |l: &Lock, m: &Lock| l.kind == m.kind && address(l).is_some_and(|a| address(m) == Some(a));
+        self.locks.iter().filter(move |l| other.locks.contains(l) || other.locks.iter().any(|m| same(l, m)))
+    }
+
+    /// Returns the equations that the other state says hold, too.
+    fn equal_of<'a>(&'a self, other: &'a State) -> impl Iterator<Item = (&'a Reg, &'a Sum)> {
+        let holds = |r: &Reg, e: &Sum| other.normal(e).is_some_and(|e| other.equal.get(r) == Some(&e));
+        self.equal.iter().filter(move |(r, e)| other.equal.get(r) == Some(e) || holds(r, e))
+    }
+
+    /// Returns a sum without registers that are equal to others.
+    pub fn normal(&self, sum: &Sum) -> Option<Sum> {
+        sum.terms.iter().try_fold(sum.clone(), |all, (r, _)| match self.equal.get(r) {
+            Some(e) => all.replaced(*r, e),
+            None => Some(all),
+        })
+    }
+
+    fn may_hold(&self, lock: &Held) -> bool {
+        self.held.contains(lock) || self.held.contains(&Held { address: None, ..lock.clone() })
     }
 
     /// Returns the value of a sum, if it is a number that is known.

@@ -18,6 +18,8 @@ use super::transfer::Flow;
 pub struct Changed {
     locks: Places,
     semaphores: Places,
+    /// Where something else than 0 is written, other than by taking a lock.
+    raised: Places,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -59,6 +61,9 @@ impl Changed {
         if !(gives || code.is_taking(pc) || unseen) {
             self.locks.add(places.clone(), size);
         }
+        if !(gives || code.is_taking(pc) || *v == Expr::Const(0)) {
+            self.raised.add(places.clone(), size);
+        }
         let binary = matches!(v, Expr::Const(0 | 1));
         if !(posts || code.gets_past(pc).is_some() || unseen && binary) {
             self.semaphores.add(places, size);
@@ -67,7 +72,8 @@ impl Changed {
 
     /// Puts together what was found, to ask often.
     pub fn by_site(&self) -> Words {
-        Words { locks: self.locks.by_site(), semaphores: self.semaphores.by_site() }
+        let (locks, semaphores) = (self.locks.by_site(), self.semaphores.by_site());
+        Words { locks, semaphores, raised: self.raised.by_site() }
     }
 }
 
@@ -97,6 +103,7 @@ impl Places {
 pub struct Words {
     locks: Sites,
     semaphores: Sites,
+    raised: Sites,
 }
 
 /// Places, by object.
@@ -116,6 +123,12 @@ impl Sites {
 }
 
 impl Words {
+    /// Returns whether words of locks are 0 unless a thread holds them.
+    pub fn keeps_zero(&self, flow: &Flow<'_>, (site, at): (Site, Offsets)) -> bool {
+        let place = Pointers::one(site, at);
+        !self.locks.has(&place) && !self.raised.has(&place) && begins_with_zero(flow, site)
+    }
+
     /// Returns whether a lock keeps others out, by its address in a template.
     pub fn is_lock(&self, flow: &Flow<'_>, t: usize, lock: &Lock) -> bool {
         let places = flow.places(t, &lock.address);
@@ -129,6 +142,14 @@ impl Words {
             Kind::Alone | Kind::Reader => !self.locks.has(&places),
         }
     }
+}
+
+/// Returns whether an object has only zeros at the start of the program, where locks are, or is made
+/// later.
+fn begins_with_zero(flow: &Flow<'_>, site: Site) -> bool {
+    let Site::Object(o) = site else { return matches!(site, Site::Heap(_) | Site::Local(..)) };
+    let object = flow.program.objects.get(o as usize - 1).filter(|o| !o.external);
+    object.is_some_and(|o| o.init.iter().all(|b| *b == 0))
 }
 
 /// Returns whether a word is 0 or 1 at the start of the program.

@@ -71,7 +71,7 @@ impl<'a> Pairs<'a> {
         if self.has_own_index(a, b) {
             return Some(Apart::Index);
         }
-        (!self.together(site, a, b)).then_some(Apart::Order)
+        (!self.together(a, b)).then_some(Apart::Order)
     }
 
     /// Returns whether both accesses are made by threads that one instruction starts, at addresses
@@ -110,7 +110,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// Returns a lock of the first access that the second one holds as well.
-    fn common(&self, a: &Touched, b: &Touched) -> Option<Lock> {
+    pub(super) fn common(&self, a: &Touched, b: &Touched) -> Option<Lock> {
         let right = |l: &&Lock| self.is_lock(a.template, l);
         a.locks.iter().filter(right).find(|l| b.locks.iter().any(|m| self.is_same(a, l, b, m))).cloned()
     }
@@ -157,13 +157,15 @@ impl<'a> Pairs<'a> {
     }
 
     /// Returns whether two accesses may happen at the same time, by different threads.
-    fn together(&self, site: Site, a: &Touched, b: &Touched) -> bool {
+    fn together(&self, a: &Touched, b: &Touched) -> bool {
         let threads = &self.flow.threads;
         let (x, y) = (&threads.of[a.template], &threads.of[b.template]);
-        x.iter().any(|&x| y.iter().any(|&y| self.may_meet(site, (x, a), (y, b))))
+        x.iter().any(|&x| y.iter().any(|&y| self.may_meet((x, a), (y, b))))
     }
 
-    fn may_meet(&self, _: Site, (x, a): (usize, &Touched), (y, b): (usize, &Touched)) -> bool {
+    /// Returns whether two threads, by the templates that they start in, may be at these accesses at
+    /// the same time.
+    pub(super) fn may_meet(&self, (x, a): (usize, &Touched), (y, b): (usize, &Touched)) -> bool {
         let threads = &self.flow.threads;
         let (Some(above_x), Some(above_y)) = (&self.lines[x], &self.lines[y]) else { return true };
         if x == y {

@@ -22,7 +22,7 @@ use throng_goto::program::{BinOp, Expr, Instr, Program, Reg, Start, next, object
 
 use super::cells::{self, Cells};
 use super::crowds;
-use super::facts::{Facts, Kind, Known, Lock, Owned, State, Sum};
+use super::facts::{Facts, Held, Kind, Known, Lock, Owned, State, Sum};
 use super::inclusion::{Values, started};
 use super::patterns::Code;
 use super::points::{Offsets, Place, Pointers, Site};
@@ -44,11 +44,13 @@ pub struct Flow<'a> {
     escaped: &'a BTreeSet<Site>,
     /// The variables that only one thread writes.
     pub(super) cells: Cells,
+    /// Whether states say which locks may be held.
+    pub(super) holds: bool,
 }
 
 impl<'a> Flow<'a> {
     /// Prepares a program.
-    pub fn new(values: Values<'a>, escaped: &'a BTreeSet<Site>) -> Flow<'a> {
+    pub fn new(values: Values<'a>, escaped: &'a BTreeSet<Site>, holds: bool) -> Flow<'a> {
         let program = values.program;
         let threads = Threads::of(&values);
         let code = program.templates.iter().map(Code::new).collect();
@@ -71,7 +73,7 @@ impl<'a> Flow<'a> {
         let released = (0..own.len()).map(|t| if is_called(t) { all(t) } else { Pointers::default() });
         let released = released.collect();
         let cells = Cells::new(&values, &threads);
-        Flow { program, values, threads, code, released, escaped, cells }
+        Flow { program, values, threads, code, released, escaped, cells, holds }
     }
 
     /// Returns the sum that an expression is, as far as it is one.
@@ -152,14 +154,26 @@ impl<'a> Flow<'a> {
                     self.learn_order(t, e, true, &mut then, exits);
                 }
             },
-            Instr::AtomicBegin => then.sections += 1,
-            Instr::AtomicEnd => then.sections = then.sections.saturating_sub(1),
+            Instr::AtomicBegin => {
+                then.sections += 1;
+                then.inside = if self.holds { (then.inside + 1).min(MOST_INSIDE) } else { 0 };
+            }
+            Instr::AtomicEnd => {
+                then.sections = then.sections.saturating_sub(1);
+                // More of them than can be counted stay more than are allowed.
+                let counted = then.inside < MOST_INSIDE;
+                then.inside = if counted { then.inside.saturating_sub(1) } else { MOST_INSIDE };
+            }
             Instr::Acquire(e) => {
                 if let (Some(kind), Some(address)) = (self.code[t].takes(pc), self.address(t, e, state)) {
                     then.locks.insert(Lock { address, kind });
                 }
+                self.holds_from_now(t, e, state, &mut then);
             }
-            Instr::Release(e) => self.release(t, e, state, &mut then),
+            Instr::Release(e) => {
+                self.release(t, e, state, &mut then);
+                self.holds_no_more(t, e, state, &mut then);
+            }
             Instr::Let(r, e) => self.assign(t, *r, e, &mut then),
             Instr::Store(a, e, at) => {
                 self.publish(t, e, &mut then);
@@ -566,6 +580,9 @@ impl<'a> Flow<'a> {
     }
 }
 
+/// Maximum number of atomic sections inside of each other that are counted.
+const MOST_INSIDE: u32 = 16;
+
 /// Stands for the result of a function, among its registers.
 pub const RESULT: Reg = u32::MAX;
 
@@ -613,6 +630,8 @@ pub(super) fn forget_unless(r: Reg, new: Option<&Sum>, state: &mut State) {
     };
     let locks = std::mem::take(&mut state.locks).into_iter();
     state.locks = locks.filter_map(|l| Some(Lock { address: replace(&l.address)?, ..l })).collect();
+    let held = std::mem::take(&mut state.held).into_iter();
+    state.held = held.map(|h| Held { address: h.address.as_ref().and_then(replace), ..h }).collect();
     let equal = std::mem::take(&mut state.equal).into_iter().filter(|(q, _)| *q != r);
     state.equal =
         equal.filter_map(|(q, sum)| Some((q, replace(&sum)?))).filter(|(q, s)| s.factor(*q) == 0).collect();

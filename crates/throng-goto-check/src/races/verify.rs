@@ -14,21 +14,52 @@ use super::naming::Report;
 use super::pairs::Pairs;
 use super::points::{Place, Pointers, Points, Site};
 use super::transfer::{Flow, RESULT};
+use super::waits::{Circle, Ordered, Waits, ordered};
 
 /// Checks that facts are right, and returns what they show about races. `Err`: they are not.
 pub fn check(program: &Program, facts: &Facts) -> Result<Findings, String> {
+    checked(program, facts, |split, pairs, Seen { accesses, open, .. }| {
+        Report { split, pairs, accesses: &accesses, open }.findings()
+    })
+}
+
+/// Checks that facts are right, and returns what they show about deadlocks. `Err`: they are not.
+pub fn order_of_waits(program: &Program, facts: &Facts) -> Result<Ordered, String> {
+    if !facts.holds {
+        return Err("the facts do not say which locks may be held".into());
+    }
+    let found = checked(program, facts, |_, pairs, seen| match seen.open.first() {
+        Some(why) => Ordered::No(why.clone()),
+        None => ordered(pairs.flow.program, pairs, seen.waits, facts),
+    })?;
+    let original = |circle: Circle| {
+        let split = program.split_by_thread();
+        circle.into_iter().map(|(t, pc)| (split.original[t as usize] as u32, pc)).collect()
+    };
+    Ok(match found {
+        Ordered::Circle(circle) => Ordered::Circle(original(circle)),
+        other => other,
+    })
+}
+
+fn checked<T>(
+    program: &Program,
+    facts: &Facts,
+    show: impl FnOnce(&Split, &Pairs<'_>, Seen) -> T,
+) -> Result<T, String> {
     let split = program.split_by_thread();
     let index = Index::of(&split.program);
     let values = Values { program: &split.program, index: &index, points: &facts.points };
     has_shape(&split.program, facts)?;
     points_hold(&values)?;
     escapes_hold(&values, facts)?;
-    let flow = Flow::new(values, &facts.escaped);
+    let flow = Flow::new(values, &facts.escaped, facts.holds);
     let mut walk = Walk { flow: &flow, facts, seen: Seen::default() };
     walk.program()?;
-    let Seen { accesses, changed, started, steps, open } = walk.seen;
-    let pairs = Pairs::new(&flow, facts, changed.by_site(), started, steps);
-    Ok(Report { split: &split, pairs: &pairs, accesses: &accesses, open }.findings())
+    let mut seen = walk.seen;
+    let (started, steps) = (std::mem::take(&mut seen.started), std::mem::take(&mut seen.steps));
+    let pairs = Pairs::new(&flow, facts, seen.changed.by_site(), started, steps);
+    Ok(show(&split, &pairs, seen))
 }
 
 fn has_shape(program: &Program, facts: &Facts) -> Result<(), String> {
@@ -91,6 +122,7 @@ impl Names<'_> {
             |s: &Sum| s.base.is_none_or(|site| self.site(site)) && s.terms.iter().all(|t| register(&t.0));
         let thread = |t: &u32| (*t as usize) < self.program.templates.len();
         state.locks.iter().all(|l| sum(&l.address))
+            && state.held.iter().all(|h| h.address.iter().all(sum) && self.site(h.site))
             && state.equal.iter().all(|(r, s)| register(r) && sum(s))
             && state.known.keys().all(register)
             && state.owned.keys().all(|r| *r < cells::FIRST && register(r) || exit && *r == RESULT)
@@ -164,6 +196,7 @@ struct Seen {
     started: BTreeMap<Place, State>,
     /// By instruction that starts threads, what their arguments differ by.
     steps: BTreeMap<Place, Option<i64>>,
+    waits: Waits,
     open: Vec<String>,
 }
 
@@ -237,6 +270,9 @@ impl Walk<'_> {
             *known = (*known).min(step);
         }
         self.seen.changed.look(self.flow, at, state);
+        if self.flow.holds {
+            self.seen.waits.look(self.flow, at, state);
+        }
         if let Some(why) = self.open(at, state) {
             let why = format!("{}: {why}", line(&self.flow.values, t, pc));
             if !self.seen.open.contains(&why) {

@@ -71,13 +71,47 @@ pub fn of(found: &Findings) -> Word {
     }
 }
 
-/// Returns whether a race is found among up to four threads, with so much work.
-pub fn exhaustive(text: &str, work: u64) -> bool {
+/// Returns whether a race is found among up to four threads, with so much work; `None`: the program
+/// makes a memory error, behind which nothing is known.
+pub fn exhaustive(text: &str, work: u64) -> Option<bool> {
     let query = query(text);
-    let mut problem = query.problem();
+    let model = query.model();
+    let mut problem = query.problem_of(model.clone());
     problem.bound = throng_model::problem::Bound::Threads(4);
     let mut settings = Settings::default();
     settings.jobs = 1;
     let answer = Engine::Explicit.build(&settings).run(&problem, &Limits::none().work(work), &Silent);
-    answer.verdicts.iter().any(|v| matches!(v, Verdict::Unsafe(_)))
+    let run = answer.verdicts.iter().find_map(|v| match v {
+        Verdict::Unsafe(run) => Some(run),
+        _ => None,
+    });
+    match run {
+        Some(run) if run.end().shared == model.memory_error() => None,
+        run => Some(run.is_some()),
+    }
+}
+
+/// A source of numbers (xorshift).
+pub struct Random(u64);
+
+impl Random {
+    /// The source with a number.
+    pub fn new(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        (0..8).for_each(|_| _ = random.below(2));
+        random
+    }
+
+    /// Returns a number less than `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % n
+    }
+
+    /// Returns one of a list.
+    pub fn of(&mut self, list: &[&'static str]) -> &'static str {
+        list[self.below(list.len())]
+    }
 }

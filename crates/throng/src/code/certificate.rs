@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::deadlock::{Known, Proof};
 use super::parts::{Part, questions, together};
 use super::{Answered, Posed, abstraction, deadlock, locksets, races};
 use crate::outcome::Outcome;
@@ -62,8 +63,13 @@ fn document(part: &Part) -> Result<String, String> {
     let query = &part.posed.loaded.query;
     let failed = |why: serde_json::Error| why.to_string();
     match part.outcome.answered_by().as_str() {
-        deadlock::NAME if let Some((order, _)) = deadlock::ordered(&part.posed) => {
-            documents::write_order(query, &order).map_err(failed)
+        deadlock::NAME
+            if let Some(Known::Proof(proof, _)) = deadlock::known(&part.posed, &Limits::none()) =>
+        {
+            match proof {
+                Proof::Order(order) => documents::write_order(query, &order).map_err(failed),
+                Proof::Facts(facts, _) => documents::write_waits(query, &facts).map_err(failed),
+            }
         }
         locksets::NAME => {
             let sets = throng_goto_check::locksets::locksets(&query.program);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::abstraction::{Attempt, WithAbstraction};
+use super::deadlock::Known;
 use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races};
 use crate::error::Error;
 use crate::job::Job;
@@ -89,15 +90,18 @@ pub(super) fn decide(
     } else if let Some(hunt) = hunt {
         engine = Box::new(HuntFirst { hunt, then: engine });
     }
-    match deadlock::ordered(posed).filter(|_| auto) {
-        Some((order, checked)) => {
+    let mut possible_deadlock = None;
+    let known = if auto { deadlock::known(posed, limits) } else { None };
+    match known {
+        Some(Known::Proof(proof, checked)) => {
             deadlock::ask(&mut posed.problem);
-            engine = Box::new(deadlock::Proved(order, checked));
+            engine = Box::new(deadlock::Proved(proof, checked));
         }
-        None if posed.loaded.query.question.deadlock => {
+        known if posed.loaded.query.question.deadlock => {
             engine = deadlock::also(engine, &posed.model, &mut posed.problem, limits);
+            possible_deadlock = known.and_then(Known::possible);
         }
-        None => {}
+        _ => {}
     }
     let stuck = deadlock::ask_stuck(posed);
     if stuck && auto {
@@ -130,6 +134,9 @@ pub(super) fn decide(
     }
     if let Some(analysed) = &analysed {
         races::conclude(job, posed, &mut outcome, analysed);
+    }
+    if let Some(places) = possible_deadlock {
+        deadlock::mention(&mut outcome, &places);
     }
     Ok((outcome, abstraction))
 }

@@ -10,6 +10,8 @@ use throng_engine::hunt::breadth_first::{Found, search};
 use throng_engine::{Algorithm, Answer, Statistics, Watch};
 use throng_goto::Concrete;
 use throng_goto_check::lock_order::{Order, check_order, order};
+use throng_goto_check::races::waits::Ordered;
+use throng_goto_check::races::{Facts, check_waits};
 use throng_lang::property::{starvation, stuck};
 use throng_model::Config;
 use throng_model::limits::Limits;
@@ -20,21 +22,90 @@ use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 /// What answers of this kind are signed with.
 pub(super) const NAME: &str = "lock-order";
 
-/// Returns the order of locks that rules deadlocks out, if nothing else is asked for, and that it
-/// was checked.
-pub(super) fn ordered(posed: &Posed) -> Option<(Order, Checked)> {
+/// What is known about deadlocks without a search.
+pub(super) enum Known {
+    /// They are ruled out.
+    Proof(Proof, Checked),
+    /// Threads may wait for each other in a circle: where.
+    Possible(String),
+}
+
+/// What rules deadlocks out.
+pub(super) enum Proof {
+    /// The order in which locks are taken.
+    Order(Order),
+    /// Facts of a static analysis, with an order of what threads wait for, and the number of
+    /// instructions that wait.
+    Facts(Box<Facts>, usize),
+}
+
+/// Returns what is known about deadlocks, if nothing else is asked for and the limits allow it.
+pub(super) fn known(posed: &Posed, limits: &Limits) -> Option<Known> {
     let question = &posed.loaded.query.question;
     let asked = question.asks_about_deadlocks_only() && posed.program().asked.is_empty();
     if !asked || !posed.program().is_flat() {
         return None;
     }
-    let order = order(posed.program()).ok()?;
-    let checked = check_order(posed.program(), &order).ok()?;
-    Some((order, checked))
+    let order = order(posed.program()).ok();
+    if let Some((order, checked)) =
+        order.and_then(|o| Some((o.clone(), check_order(posed.program(), &o).ok()?)))
+    {
+        return Some(Known::Proof(Proof::Order(order), checked));
+    }
+    by_facts(posed, limits)
+}
+
+impl Known {
+    /// Returns where threads may wait for each other, if they may.
+    pub(super) fn possible(self) -> Option<String> {
+        match self {
+            Known::Possible(places) => Some(places),
+            Known::Proof(..) => None,
+        }
+    }
+}
+
+/// Adds to an answer that is not known where threads may wait for each other.
+pub(super) fn mention(outcome: &mut Outcome, places: &str) {
+    for verdict in &mut outcome.answer.verdicts {
+        if let Verdict::Unknown(why) = verdict {
+            let text =
+                format!("threads may wait for each other in a circle ({places}), not confirmed; {why}");
+            *why = Unknown::Inconclusive(text);
+        }
+    }
+}
+
+/// Maximum number of instructions of a program that is analysed.
+const MOST_INSTRUCTIONS: usize = 30_000;
+
+fn by_facts(posed: &Posed, limits: &Limits) -> Option<Known> {
+    let program = posed.program();
+    let size: usize = program.templates.iter().map(|t| t.code.len()).sum();
+    // What is known of values is so under sequential consistency.
+    if posed.loaded.query.is_weak() || size > MOST_INSTRUCTIONS {
+        return None;
+    }
+    // The search is left half of the time.
+    let share = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / 2));
+    let mut facts = throng_static::analyse_waits(program, &|| share.check().is_err())?;
+    match check_waits(program, &facts).ok()? {
+        (Ordered::Yes { order, waits }, checked) => {
+            facts.order = order;
+            Some(Known::Proof(Proof::Facts(Box::new(facts), waits), checked))
+        }
+        (Ordered::Circle(circle), _) => {
+            let line = |(t, pc): &(u32, u32)| program.origin(*t as usize, *pc as usize).line;
+            let mut lines: Vec<String> = circle.iter().map(|at| format!("line {}", line(at))).collect();
+            lines.dedup();
+            Some(Known::Possible(lines.join(" and ")))
+        }
+        (Ordered::No(_), _) => None,
+    }
 }
 
 /// An engine whose answer is such a proof.
-pub(super) struct Proved(pub(super) Order, pub(super) Checked);
+pub(super) struct Proved(pub(super) Proof, pub(super) Checked);
 
 impl Algorithm for Proved {
     fn name(&self) -> &'static str {
@@ -42,19 +113,35 @@ impl Algorithm for Proved {
     }
 
     fn run(&self, problem: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
-        let proof = SourceProof {
-            kind: "order of locks",
-            size: self.0.locks.len(),
-            member: "lock",
-            words: "Every thread takes the locks in this order, waits for nothing else, and ends without one; only the first thread may also wait for the end of \
-                    others, without a lock. If all threads waited, one of them would wait for the last lock that is waited for, which a thread holds that waits \
-                    for a later one: there is none. And a thread whose end is waited for would wait for a lock."
-                .into(),
-            obligations: [
-                "a thread takes a lock only while it holds earlier ones",
-                "a lock is taken only if some thread holds it, and no thread ends with one",
-                "threads wait for nothing but these locks, the first one also for the end of others while it holds none",
-            ],
+        let proof = match &self.0 {
+            Proof::Order(order) => SourceProof {
+                kind: "order of locks",
+                size: order.locks.len(),
+                member: "lock",
+                words: "Every thread takes the locks in this order, waits for nothing else, and ends without one; only the first thread may also wait for the end of \
+                        others, without a lock. If all threads waited, one of them would wait for the last lock that is waited for, which a thread holds that waits \
+                        for a later one: there is none. And a thread whose end is waited for would wait for a lock."
+                    .into(),
+                obligations: [
+                    "a thread takes a lock only while it holds earlier ones",
+                    "a lock is taken only if some thread holds it, and no thread ends with one",
+                    "threads wait for nothing but these locks, the first one also for the end of others while it holds none",
+                ],
+            },
+            Proof::Facts(_, waits) => SourceProof {
+                kind: "order of what threads wait for",
+                size: *waits,
+                member: "wait",
+                words: "If all threads that are left waited, some of them would wait for each other in a circle: each for a lock that the next one may hold, or for its \
+                        end. An order of locks and threads rules circles out, and where an edge goes back, each circle through it has two threads that hold one lock, or that \
+                        never run at the same time."
+                    .into(),
+                obligations: [
+                    "the facts hold at the start, and every instruction keeps them",
+                    "a lock is taken only if some thread holds it, and no thread ends with one",
+                    "threads wait for locks and for the end of threads only, and in no circle",
+                ],
+            },
         };
         locksets::answer(problem, NAME, proof, self.1)
     }

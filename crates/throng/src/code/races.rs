@@ -13,13 +13,14 @@ use throng_goto::program::{Point, Program, Violation};
 use throng_goto_check::documents;
 use throng_goto_check::races::findings::{self as checked, Pair, Shared, Status, Touch};
 use throng_goto_check::races::{Facts, check_facts, narrowed};
+use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::plural;
 use throng_model::problem::Problem;
 use throng_model::property::Property;
 use throng_model::verdict::{SourceProof, Trace, Unknown, Verdict};
 
-use self::directed::{Directed, Goal, shown};
+use self::directed::{Directed, Goal, racing, stores_number};
 use self::distance::Graph;
 use super::check::unsure_run;
 use super::{Posed, locksets};
@@ -198,6 +199,11 @@ impl Algorithm for Confirming<'_> {
 /// Steps of an exhaustive search that need not end by itself, where no time limit is given.
 const WORK: u64 = 300_000;
 
+/// What a race for the number of a thread rests on: POSIX does not say that it is stored before the
+/// thread begins, so the stricter reading is that it may be stored after that.
+const NUMBER: &str =
+    "pthread_create may store the number of a thread after that has begun, which POSIX leaves open";
+
 /// Adds the findings to an outcome, as the verdict allows.
 pub(super) fn conclude(job: &Job<'_>, posed: &Posed, outcome: &mut Outcome, analysed: &Analysed) {
     let mut findings = report(&analysed.whole, &analysed.found);
@@ -205,8 +211,13 @@ pub(super) fn conclude(job: &Job<'_>, posed: &Posed, outcome: &mut Outcome, anal
     let Some(n) = outcome.problem.targets.iter().position(|t| is_race(t.property.as_deref())) else { return };
     match &outcome.answer.verdicts[n] {
         Verdict::Unsafe(run) => {
-            let spans = shown(&posed.model, run).unwrap_or_default();
-            analysed.mark(&spans, &mut findings);
+            if let Some(points) = racing(&posed.model, run) {
+                let program = posed.program();
+                analysed.mark(&points.map(|at| program.origin_at(at).span).into(), &mut findings);
+                if points.iter().any(|at| stores_number(program, *at)) {
+                    outcome.assumptions.push(Assumption::Reader(NUMBER));
+                }
+            }
         }
         Verdict::Safe(_) => findings.rule_out(),
         Verdict::Unknown(_) => {}
@@ -430,7 +441,8 @@ int main(void) {
         let (run, configurations) = search(&posed, &analysed);
         let run = run.expect("a run");
         assert!(configurations < 2000, "{configurations}");
-        let spans = shown(&posed.model, &run).expect("two accesses");
+        let points = racing(&posed.model, &run).expect("two accesses");
+        let spans = points.map(|at| posed.program().origin_at(at).span).into();
         let mut findings = report(&analysed.whole, &analysed.found);
         analysed.mark(&spans, &mut findings);
         let confirmed: Vec<(u32, u32)> =

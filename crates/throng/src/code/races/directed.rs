@@ -2,13 +2,13 @@
 //! two accesses. It proves nothing; a run that it finds is checked like any other.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use throng_engine::Statistics;
 use throng_goto::Concrete;
-use throng_goto::program::{Point, Program};
+use throng_goto::program::{Instr, Point, Program};
 use throng_model::limits::Limits;
 use throng_model::problem::{Problem, Target};
 use throng_model::verdict::{Taken, Trace};
@@ -197,8 +197,8 @@ impl<'a> Directed<'a> {
     }
 }
 
-/// Returns the passages of the two accesses that a run shows to race.
-pub(super) fn shown(model: &Concrete, trace: &Trace) -> Option<BTreeSet<(usize, usize)>> {
+/// Returns the two accesses that a run shows to race.
+pub(super) fn racing(model: &Concrete, trace: &Trace) -> Option<[Point; 2]> {
     let program = model.program();
     let first = trace.steps.iter().find_map(|taken| model.about(taken.step.to))?;
     let last = trace.steps.last()?;
@@ -206,5 +206,19 @@ pub(super) fn shown(model: &Concrete, trace: &Trace) -> Option<BTreeSet<(usize, 
     let thread = model.thread(last.step.take.entries().first()?.0)?;
     let outcomes = throng_goto::step::step(program, &state.0, &thread).outcomes;
     let second = outcomes.iter().flat_map(|o| &o.touches).find(|t| program.is_race(t, &first))?;
-    Some([first.at, second.at].into_iter().map(|at| program.origin_at(at).span).collect())
+    Some([first.at, second.at])
+}
+
+/// Returns whether an instruction stores the number of a thread that was started right before.
+pub(super) fn stores_number(program: &Program, at: Point) -> bool {
+    let code = &program.templates[at.template as usize].code;
+    let before = (at.pc as usize).checked_sub(1).and_then(|pc| code.get(pc));
+    match (before, program.instruction_at(at)) {
+        (Some(Instr::Spawn(_, _, r)), Instr::Store(_, e, _)) => {
+            let mut found = false;
+            e.registers(&mut |q| found |= q == *r);
+            found
+        }
+        _ => false,
+    }
 }
