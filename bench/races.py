@@ -40,7 +40,7 @@ for row in csv.DictReader(open(args.corpus / "MANIFEST.csv")):
     lines = sum(1 for _ in open(args.corpus / row["path"], errors="replace"))
     said, seconds = answer(row)
     name = row["path"].removesuffix("/main.c")
-    if said is None or "races" not in said:
+    if said is None or not said.get("races"):
         verdict = said.get("verdict", "no findings") if said else "refused, or out of time"
         print(f"| {name} | {lines} | {seconds:.1f} s | {verdict} | | | | |", flush=True)
         continue

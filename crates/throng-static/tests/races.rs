@@ -330,6 +330,8 @@ fn a_loop_that_waits_for_all_that_a_loop_has_started() {
         "pthread_create(&all[0], 0, f, 0);",
         "pthread_create(&all[i], 0, f, 0); if (y) i = 0;",
         "for (int k = 0; k < 2; k++) pthread_create(&all[i], 0, f, 0);",
+        "u = all[i]; pthread_create(&all[i], 0, f, 0); pthread_join(u, 0);",
+        "pthread_t k = all[i]; pthread_create(&all[i], 0, f, 0); pthread_join(k, 0); if (y) break;",
     ] {
         let wrong = body(&with("4", "n; i++", right, ""), wrong);
         assert_eq!(possible(&wrong), ["x"], "{wrong}");

@@ -279,9 +279,8 @@ impl Flow<'_> {
         for (child, crowd) in &before.crowds {
             let Some(numbers) = &crowd.numbers else { continue };
             let Some(row) = self.longer(t, (to, value, at), numbers, before) else { continue };
-            if numbers.row.is_none() {
-                then.elements.retain(|_, (of, _)| of != child);
-            }
+            // What was read there before is another number.
+            then.elements.retain(|_, (of, _)| of != child);
             if let Some(crowd) = then.crowds.get_mut(child) {
                 crowd.numbers = Some(Numbers { row: Some(row), newest: None });
             }
