@@ -266,5 +266,5 @@ fn what_is_ruled_out_is_not_found() {
         assert!(!wrong, "seed {n}: a deadlock that was ruled out\n{DECLARATIONS}\n{text}");
     }
     eprintln!("{cases} programs: {safe} without deadlocks, {stuck} with, {missed} not known to have none");
-    assert!(safe * 10 > cases && stuck * 10 > cases, "{safe} and {stuck} of {cases}");
+    assert!(safe * 10 > cases && stuck > 3, "{safe} and {stuck} of {cases}");
 }
