@@ -13,6 +13,7 @@ mod flow;
 mod inline;
 mod names;
 mod print;
+mod simplify;
 mod threads;
 
 use std::collections::HashMap;
@@ -429,6 +430,23 @@ impl Expr {
                 leaf(self).unwrap_or_else(|| self.clone())
             }
         }
+    }
+
+    /// Returns the value in a type, left as it is where it is one of the type; the types of registers
+    /// are given.
+    pub fn converted(self, at: Int, registers: &[Int]) -> Expr {
+        let fits = match &self {
+            Expr::Const(v) => at.wrap(*v) == *v,
+            Expr::Reg(r) => registers[*r as usize] == at,
+            Expr::Cast(_, to) => *to == at,
+            Expr::Bin(op, ..) if op.compares() => true,
+            Expr::Bin(.., of) => *of == at,
+            Expr::Float(op, .., of) => op.result(*of) == at,
+            Expr::Convert(_, conversion) => conversion.result() == at,
+            Expr::Local(_) => at.size == 8 && !at.truth,
+            Expr::SelfId => at.size >= 4 && !at.truth,
+        };
+        if fits { self } else { Expr::cast(self, at) }
     }
 
     /// Calls `f` on every register in it.
@@ -917,6 +935,9 @@ pub struct Program {
     /// Whether memory that was never written has an undefined value, which may differ from use to
     /// use, and not one that is chosen once and for all.
     pub undefined_values: bool,
+    /// Whether the words of locks are in objects with data of the program, which are not locks as a
+    /// whole.
+    pub locks_in_data: bool,
     /// Whether there are condition variables.
     pub waits: bool,
     /// Whether mutexes may be recursive or check for errors, so that they know their owner.
@@ -1118,7 +1139,7 @@ impl Program {
             }
         }
         for (o, found) in self.objects.iter_mut().zip(found) {
-            o.library = found || o.parts.iter().any(|p| p.2.contains(".__"));
+            o.library = found && !self.locks_in_data || o.parts.iter().any(|p| p.2.contains(".__"));
         }
     }
 
@@ -1142,6 +1163,54 @@ impl Program {
     /// The object that an address is in, if it has a fixed place.
     pub fn object_at(&self, a: i64) -> Option<&Object> {
         self.objects.get(usize::try_from(object_of(a)).ok()?.checked_sub(1)?)
+    }
+}
+
+impl Instr {
+    /// Returns the instruction with other expressions, and results in other registers.
+    pub fn mapped(&self, e: &dyn Fn(&Expr) -> Expr, r: &dyn Fn(Reg) -> Reg) -> Instr {
+        let all = |list: &[Expr]| list.iter().map(e).collect();
+        match self {
+            Instr::Let(to, value) => Instr::Let(r(*to), e(value)),
+            Instr::Any(to) => Instr::Any(r(*to)),
+            Instr::Load(to, a, at) => Instr::Load(r(*to), e(a), *at),
+            Instr::Store(a, value, at) => Instr::Store(e(a), e(value), *at),
+            Instr::Branch(value, yes, no) => Instr::Branch(e(value), *yes, *no),
+            Instr::Assume(value) => Instr::Assume(e(value)),
+            Instr::Spawn(t, arguments, to) => Instr::Spawn(*t, all(arguments), r(*to)),
+            Instr::Join(value, to) => Instr::Join(e(value), r(*to)),
+            Instr::Alloc(to, size) => Instr::Alloc(r(*to), e(size)),
+            Instr::Free(value) => Instr::Free(e(value)),
+            Instr::Resize(to, a, size) => Instr::Resize(r(*to), e(a), e(size)),
+            Instr::Begins(a, size) => Instr::Begins(e(a), *size),
+            Instr::Ends(list) => Instr::Ends(list.iter().map(|(a, size)| (e(a), *size)).collect()),
+            Instr::Pointer(using) => Instr::Pointer(match using {
+                PointerUse::Moved(a, b) => PointerUse::Moved(e(a), e(b)),
+                PointerUse::Ordered(a, b) => PointerUse::Ordered(e(a), e(b)),
+                PointerUse::Compared(a, b) => PointerUse::Compared(e(a), e(b)),
+                PointerUse::Number(a) => PointerUse::Number(e(a)),
+                PointerUse::Bytes => PointerUse::Bytes,
+            }),
+            Instr::Acquire(value) => Instr::Acquire(e(value)),
+            Instr::Release(value) => Instr::Release(e(value)),
+            Instr::End(value) => Instr::End(e(value)),
+            Instr::Return(value) => Instr::Return(value.as_ref().map(e)),
+            Instr::Call { function, arguments, result } => {
+                Instr::Call { function: *function, arguments: all(arguments), result: result.map(r) }
+            }
+            Instr::CallPointer { address, arguments, result } => Instr::CallPointer {
+                address: e(address),
+                arguments: arguments.iter().map(|(value, at)| (e(value), *at)).collect(),
+                result: result.map(r),
+            },
+            Instr::Jump(_)
+            | Instr::Fence(_)
+            | Instr::AtomicBegin
+            | Instr::AtomicEnd
+            | Instr::Fail(..)
+            | Instr::Unmodelled(_)
+            | Instr::Halt => self.clone(),
+        }
     }
 }
 

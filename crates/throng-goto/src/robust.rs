@@ -232,16 +232,20 @@ impl Robust {
             Effect::Access { address, size, writes, kind, at, inside, .. } => {
                 let rule = match (kind, writes) {
                     (Access::Internal, _) => {
-                        watch.internal(&mut run.bits, *address, *writes);
+                        watch.internal(&mut run.bits, (*address, *size), *writes);
                         return Some(());
                     }
+                    // To free an object is not a write that a read may meet: whether one still may
+                    // come to it is a matter of races.
+                    (Access::Plain, true) if *size > 8 && !watch.is_race() => return Some(()),
                     (Access::Plain, _) => {
                         match watch.concerns(*address, *size) {
                             None => self.incomplete_at(*at, SIZES),
                             Some(true) => {
                                 let kind = if *writes { Kind::Store } else { Kind::Load };
+                                let rule = (kind, Order::Relaxed);
                                 run.written |=
-                                    watch.step(&self.rules, &mut run.bits, kind, Order::Relaxed, *address);
+                                    watch.step(&self.rules, &mut run.bits, rule, (*address, *size));
                             }
                             Some(false) => {}
                         }
@@ -259,10 +263,10 @@ impl Robust {
                 if !watch.is_race() && watch.concerns(*address, *size).is_none() {
                     self.incomplete_at(*at, SIZES);
                 }
-                run.written |= watch.step(&self.rules, &mut run.bits, rule.0, rule.1, *address);
+                run.written |= watch.step(&self.rules, &mut run.bits, rule, (*address, *size));
             }
             Effect::Fence(order) => {
-                _ = watch.step(&self.rules, &mut run.bits, Kind::Fence, *order, 0);
+                _ = watch.step(&self.rules, &mut run.bits, (Kind::Fence, *order), (0, 0));
             }
             Effect::Acquired(address) => watch.acquire(&mut run.bits, *address),
             Effect::Released(address) => watch.release(run.bits, *address),

@@ -1,7 +1,8 @@
 //! Several modules as one program: which definition a name means.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::lower::operands;
 use crate::syntax::tree::{Function, Global, Module, Value};
 
 /// A function or a variable, by its module and its place there.
@@ -104,5 +105,46 @@ impl<'t> Linked<'t> {
             let with_body = m.functions.iter().enumerate().filter(|(_, f)| !f.blocks.is_empty());
             with_body.map(move |(index, _)| Id { module, index })
         })
+    }
+
+    /// Returns the functions with a body that these mention, in code and in variables.
+    pub fn reached(&self, roots: &[Id]) -> impl Iterator<Item = Id> + use<'_, 't> {
+        let mut work: Vec<Symbol> = roots.iter().copied().map(Symbol::Function).collect();
+        let mut seen: FxHashSet<Symbol> = work.iter().copied().collect();
+        while let Some(symbol) = work.pop() {
+            let (module, mut names) = (symbol.module(), Vec::new());
+            let mut note = |v: &Value<'t>| mentioned(v, &mut names);
+            match symbol {
+                Symbol::Function(id) => {
+                    let code = self.function(id).blocks.iter().flat_map(|b| &b.code);
+                    code.for_each(|i| operands(&i.op, &mut note));
+                }
+                Symbol::Global(id) => self.global(id).initial.iter().for_each(note),
+            }
+            let found = names.into_iter().filter_map(|name| self.lookup(module, name));
+            work.extend(found.filter(|&symbol| seen.insert(symbol)));
+        }
+        seen.into_iter().filter_map(|symbol| match symbol {
+            Symbol::Function(id) if !self.function(id).blocks.is_empty() => Some(id),
+            _ => None,
+        })
+    }
+}
+
+impl Symbol {
+    fn module(self) -> usize {
+        match self {
+            Symbol::Function(id) | Symbol::Global(id) => id.module,
+        }
+    }
+}
+
+/// Adds the names that a value mentions.
+fn mentioned<'t>(v: &Value<'t>, names: &mut Vec<&'t str>) {
+    match v {
+        Value::Global(name) => names.push(name),
+        Value::Parts(parts) => parts.iter().for_each(|(_, v)| mentioned(v, names)),
+        Value::Expr(op) => operands(op, &mut |v| mentioned(v, names)),
+        _ => {}
     }
 }

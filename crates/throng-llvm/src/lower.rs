@@ -23,14 +23,15 @@ use crate::debug::Debug;
 use crate::link::{Id, Linked, Symbol};
 use crate::names::demangled;
 use crate::sources::Sources;
-use crate::syntax::tree::{Function, Type};
-use crate::{Roles, syntax};
+use crate::syntax::tree::{Function, Instruction, Op, Type, Value};
+use crate::{Roles, models, syntax};
 use throng_goto::program::{Budget, Instr, Origin, Program, Template, Violation};
 use throng_goto::question::Question;
 use throng_model::assumption::Assumption;
+use throng_model::memory::MemoryModel;
 
 pub(crate) use calls::Site;
-pub(crate) use function::{Operand, Words, Writer};
+pub(crate) use function::{Family, Operand, Words, Writer, operands};
 
 /// What is wrong with the program, and where in the source: file, line, column.
 #[derive(Clone, Debug)]
@@ -91,8 +92,10 @@ pub(crate) struct Lower<'a, 't> {
     result_slots: Option<i64>,
     /// Where a thread keeps its record.
     record: Option<i64>,
-    /// Whether all that takes and leaves locks is known, once that was looked at.
-    locks: Option<bool>,
+    /// The functions that threads start in.
+    roots: Vec<Id>,
+    /// Whether nobody sees the words of the locks of a kind, once that was looked at.
+    known: FxHashMap<Family, bool>,
     pub notes: Vec<Assumption>,
 }
 
@@ -114,12 +117,14 @@ pub(crate) fn lower<'a, 't>(
         calls_pointers: false,
         result_slots: None,
         record: None,
-        locks: None,
+        roots: Vec::new(),
+        known: FxHashMap::default(),
         notes: Vec::new(),
     };
     let question = asked.question;
     l.program.asked = question.violations();
     l.program.undefined_values = true;
+    l.program.locks_in_data = true;
     l.program.memory_errors = question.reports_memory_errors();
     l.check_question().map_err(|p| vec![p])?;
     l.start().map_err(|p| vec![p])?;
@@ -132,6 +137,9 @@ pub(crate) fn lower<'a, 't>(
         return Err(vec![Problem::new("E854", "the variables take more bytes than are supported")]);
     }
     l.program = l.program.flat(&Budget::default());
+    if l.program.is_flat() {
+        l.program.simplify();
+    }
     let fails = |i: &Instr| matches!(i, Instr::Fail(Violation::Assertion, _));
     l.program.asserts = l.program.templates.iter().any(|t| t.code.iter().any(fails));
     if !l.program.asserts && (l.program.asked.len() > 1 || question.deadlock) && !question.only {
@@ -290,25 +298,26 @@ impl<'a, 't> Lower<'a, 't> {
         a
     }
 
-    /// Returns whether all functions that take or leave a mutex of the standard library are read as
-    /// such: its slow path is not called elsewhere.
-    pub fn knows_locks(&mut self) -> bool {
-        if let Some(known) = self.locks {
+    /// Returns whether nobody sees the words of the locks of a kind: in the code that may run, slow
+    /// paths are called by the functions that take and leave locks alone, and none of these goes on
+    /// without the lock. Under sequential consistency, one that tries to take a mutex may, since it
+    /// sees the last word.
+    pub fn knows(&mut self, family: Family) -> bool {
+        if let Some(&known) = self.known.get(&family) {
             return known;
         }
-        let known = self.linked.defined().all(|id| {
+        let sequential = self.asked.question.memory_model == Some(MemoryModel::Sequential);
+        let known = self.linked.reached(&self.roots).all(|id| {
             let function = self.linked.function(id);
-            let calls = |i: &syntax::tree::Instruction<'_>| match &i.op {
-                syntax::tree::Op::Call(call) => match &call.callee {
-                    syntax::tree::Value::Global(name) => crate::models::is_slow_path(&demangled(name)),
-                    _ => false,
-                },
-                _ => false,
-            };
-            let slow = function.blocks.iter().flat_map(|b| &b.code).any(calls);
-            !slow || crate::models::words(&demangled(function.name)).is_some()
+            let name = demangled(function.name);
+            match models::words(&name) {
+                Some(Words::TriesToLock) => sequential || family != Family::Mutex,
+                Some(Words::Sees) => family != Family::RwLock,
+                Some(_) => true,
+                None => models::model(&name).is_some() || !calls_slow_path(function, family),
+            }
         });
-        self.locks = Some(known);
+        self.known.insert(family, known);
         known
     }
 
@@ -343,4 +352,16 @@ impl<'a, 't> Lower<'a, 't> {
         self.program.origins.push(origin);
         self.program.origins.len() as u32 - 1
     }
+}
+
+/// Returns whether a function calls a slow path of a kind of lock.
+fn calls_slow_path(function: &Function<'_>, family: Family) -> bool {
+    let calls = |i: &Instruction<'_>| match &i.op {
+        Op::Call(call) => match &call.callee {
+            Value::Global(name) => models::slow_path(&demangled(name)) == Some(family),
+            _ => false,
+        },
+        _ => false,
+    };
+    function.blocks.iter().flat_map(|b| &b.code).any(calls)
 }

@@ -17,7 +17,7 @@ pub(crate) fn model(name: &str) -> Option<Model> {
     panics::model(name).or_else(|| others.iter().find_map(|model| model(name)))
 }
 
-pub(crate) use locks::{is_slow_path, words};
+pub(crate) use locks::{slow_path, words};
 
 /// Returns whether a function is modelled, or is read in a way of its own, so that a compiler has to
 /// keep its calls.

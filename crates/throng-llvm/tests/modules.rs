@@ -312,3 +312,66 @@ fn changed_text_is_read_or_refused() {
     }
     assert!(read_anyway > 20, "{read_anyway}");
 }
+
+#[test]
+fn private_variables_in_memory_keep_their_values() {
+    let definitions = "@N = global i64 3\ndefine internal void @fill(ptr %p, i64 %n) {\n store i64 %n, ptr %p\n ret void\n}";
+    // Halves of a variable that is written as a whole; one that lives once for each turn of a loop;
+    // one of two branches; and one that a function fills, whose other half nothing writes.
+    let body = " %n = load i64, ptr @N
+ %whole = alloca i64
+ %turn = alloca i64
+ %pair = alloca [2 x i64]
+ %either = alloca i64
+ store i64 4294967298, ptr %whole
+ %high = getelementptr i8, ptr %whole, i64 4
+ %a = load i32, ptr %whole
+ %b = load i32, ptr %high
+ %c = zext i32 %a to i64
+ %d = zext i32 %b to i64
+ store i64 %c, ptr @OUT
+ store i64 %d, ptr getelementptr (i8, ptr @OUT, i64 8)
+ br label %loop
+loop:
+ %k = phi i64 [ 0, %0 ], [ %next, %loop ]
+ %sum = phi i64 [ 0, %0 ], [ %more, %loop ]
+ call void @llvm.lifetime.start.p0(i64 8, ptr %turn)
+ store i64 %k, ptr %turn
+ %t = load i64, ptr %turn
+ call void @llvm.lifetime.end.p0(i64 8, ptr %turn)
+ %more = add i64 %sum, %t
+ %next = add i64 %k, 1
+ %again = icmp ult i64 %next, %n
+ br i1 %again, label %loop, label %after
+after:
+ store i64 %more, ptr getelementptr (i8, ptr @OUT, i64 16)
+ %small = icmp ult i64 %n, 2
+ br i1 %small, label %yes, label %no
+yes:
+ store i64 5, ptr %either
+ br label %both
+no:
+ store i64 6, ptr %either
+ br label %both
+both:
+ %e = load i64, ptr %either
+ store i64 %e, ptr getelementptr (i8, ptr @OUT, i64 24)
+ %second = getelementptr i8, ptr %pair, i64 8
+ call void @fill(ptr %second, i64 %n)
+ %f = load i64, ptr %second
+ store i64 %f, ptr getelementptr (i8, ptr @OUT, i64 32)
+ ret void";
+    let definitions = format!(
+        "{definitions}\ndeclare void @llvm.lifetime.start.p0(i64, ptr)\ndeclare void @llvm.lifetime.end.p0(i64, ptr)"
+    );
+    assert_eq!(values(5, &definitions, body), [2, 1, 3, 6, 3]);
+}
+
+#[test]
+fn a_variable_that_only_its_function_names_is_no_memory() {
+    let text = "@X = global i64 0\ndefine internal void @set(ptr %p) {\n store ptr @X, ptr %p\n ret void\n}\n\
+                define void @worker() {\n %p = alloca ptr\n call void @set(ptr %p)\n %q = load ptr, ptr %p\n\
+                store i64 1, ptr %q\n ret void\n}\n";
+    let text = read(&[text], "worker").expect("it is read").print();
+    assert!(text.contains("store X = 1") && !text.contains("begins"), "{text}");
+}

@@ -77,8 +77,8 @@ pub struct Watch {
     pub size: u32,
     /// The access; that which has overwritten a stale write.
     pub at: Point,
-    /// The bits of locations, by address; others are silent.
-    locations: Vec<(i64, Bits)>,
+    /// The sizes and bits of locations, by address; others are silent.
+    locations: Vec<(i64, u32, Bits)>,
     /// What ended threads knew, by their number; those that have not ended are ignorant.
     ended: Vec<(usize, Bits)>,
 }
@@ -90,6 +90,9 @@ pub struct Rules {
     /// What accesses do: by monitor, kind, order, and whether they are to the target.
     table: Vec<OnceLock<Update>>,
 }
+
+/// The size of the word of a lock.
+const LOCK: u32 = 4;
 
 const KINDS: [Kind; 4] = [Kind::Load, Kind::Store, Kind::Update, Kind::Fence];
 
@@ -161,9 +164,9 @@ impl Watch {
     /// atomic, or the location has another size there, which is `None`.
     pub fn concerns(&self, address: i64, size: u32) -> Option<bool> {
         let end = address + i64::from(size);
-        let near = |(a, _): &&(i64, Bits)| *a < end && address < *a + 8;
+        let near = |(a, size, _): &&(i64, u32, Bits)| *a < end && address < *a + i64::from(*size);
         match self.locations.iter().find(near) {
-            Some((a, _)) if *a == address => Some(true),
+            Some((a, ..)) if *a == address => Some(true),
             Some(_) if self.is_race() => Some(true),
             Some(_) => None,
             None if self.is_race() => Some(false),
@@ -190,13 +193,19 @@ impl Watch {
     /// Forgets what is known about an object whose memory is used again. Returns whether the
     /// watched location is in it.
     pub fn begins(&mut self, object: i64) -> bool {
-        self.locations.retain(|(a, _)| object_of(*a) != object);
+        self.locations.retain(|(a, ..)| object_of(*a) != object);
         object_of(self.address) == object
     }
 
     /// Changes the bits for an atomic access, or a fence, of the thread with these bits. Returns
     /// whether other threads are no longer aware of the last write.
-    pub fn step(&mut self, rules: &Rules, own: &mut Bits, rule: Kind, order: Order, address: i64) -> bool {
+    pub fn step(
+        &mut self,
+        rules: &Rules,
+        own: &mut Bits,
+        (rule, order): (Kind, Order),
+        (address, size): (i64, u32),
+    ) -> bool {
         let race = self.is_race();
         let order = if race { without_order(order) } else { order };
         let hits = !race && rule != Kind::Fence && address == self.address;
@@ -214,7 +223,7 @@ impl Watch {
         let written = hits && rule != Kind::Load;
         if written {
             let aware = bit_of_location(Of::WriterAware) | bit_of_location(Of::ReaderAware);
-            self.locations.iter_mut().for_each(|(_, bits)| *bits &= !aware);
+            self.locations.iter_mut().for_each(|(.., bits)| *bits &= !aware);
             self.ended.iter_mut().for_each(|(_, bits)| *bits &= !bit_of_thread(Mine::Aware));
         }
         for (bit, formula) in &update.own {
@@ -226,14 +235,14 @@ impl Watch {
             }
         }
         if rule != Kind::Fence {
-            self.keep(address, now);
+            self.keep((address, size), now);
         }
         written
     }
 
     /// A library's lock or its like is read or written. All threads agree on the order of such
     /// accesses; what they let threads know is said by [`Watch::acquire`] and [`Watch::release`].
-    pub fn internal(&mut self, own: &mut Bits, address: i64, writes: bool) {
+    pub fn internal(&mut self, own: &mut Bits, (address, size): (i64, u32), writes: bool) {
         let (reader, writer) = (bit_of_location(Of::ReaderAware), bit_of_location(Of::WriterAware));
         let its = self.bits_of(address);
         if its & if writes { reader } else { writer } != 0 {
@@ -243,7 +252,7 @@ impl Watch {
         if has(*own, Mine::Aware) {
             now |= if writes { reader | writer } else { reader };
         }
-        self.keep(address, now);
+        self.keep((address, size), now);
     }
 
     /// A thread takes a lock: it learns what those know who have released it.
@@ -258,7 +267,7 @@ impl Watch {
     pub fn release(&mut self, own: Bits, address: i64) {
         if !has(own, Mine::Current) {
             let now = self.bits_of(address) & !bit_of_location(Of::Message);
-            self.keep(address, now);
+            self.keep((address, LOCK), now);
         }
     }
 
@@ -296,13 +305,17 @@ impl Watch {
 
     fn bits_of(&self, address: i64) -> Bits {
         let found = self.locations.binary_search_by_key(&address, |l| l.0);
-        found.map_or(SILENT, |at| self.locations[at].1)
+        found.map_or(SILENT, |at| self.locations[at].2)
     }
 
-    fn keep(&mut self, address: i64, bits: Bits) {
+    fn keep(&mut self, (address, size): (i64, u32), bits: Bits) {
         match self.locations.binary_search_by_key(&address, |l| l.0) {
-            Ok(at) => self.locations[at].1 = bits,
-            Err(at) if bits != SILENT => self.locations.insert(at, (address, bits)),
+            Ok(at) => {
+                let (_, most, before) = &mut self.locations[at];
+                *most = size.max(*most);
+                *before = bits;
+            }
+            Err(at) if bits != SILENT => self.locations.insert(at, (address, size, bits)),
             Err(_) => {}
         }
     }

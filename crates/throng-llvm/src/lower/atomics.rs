@@ -1,7 +1,7 @@
 //! Atomic operations that read and write, and fences.
 
 use super::arithmetic::without_sign;
-use super::function::{Operand, Words, Writer};
+use super::function::{Family, Operand, Words, Writer};
 use super::{Problem, Result};
 use crate::layout::Leaf;
 use crate::syntax::tree::{Binary, Order, Type, Typed, Value};
@@ -37,14 +37,12 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let operand = self.typed(with)?;
         // Computed before, so that the section has one read and one write.
         let (address, operand) = (self.keep_place(address), self.keep(int, operand));
-        self.ordered(Some(order));
-        let kind = Access::Update(order.of_memory(), order.of_memory());
-        if self.words == Some(Words::Unlocks) && how == "xchg" {
-            self.unlock(&address);
-            // No thread waits, see the models of locks.
-            self.set(result, vec![Operand::Is(Expr::Const(1))]);
+        if let Some(old) = self.leaves_lock(how, &address, &operand) {
+            self.set(result, vec![Operand::Is(old)]);
             return Ok(());
         }
+        self.ordered(Some(order));
+        let kind = Access::Update(order.of_memory(), order.of_memory());
         self.emit(Instr::AtomicBegin);
         let old = self.load_number(kind, address.clone(), int, result);
         let operate = |w: &mut Self, how| w.operate(how, bits, old.clone(), operand.clone());
@@ -77,6 +75,26 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         Ok(())
     }
 
+    /// Leaves a lock, if that is what the operation does, and returns what it finds in the word: no
+    /// thread waits, see the models of locks.
+    fn leaves_lock(&mut self, how: &str, word: &Expr, operand: &Expr) -> Option<Expr> {
+        match (self.words?, how) {
+            (Words::Unlocks, "xchg") => {
+                self.unlock(word);
+                Some(Expr::Const(1))
+            }
+            (Words::UnlocksReader, "sub") if self.lower.knows(Family::RwLock) => {
+                self.unlock_reader(word);
+                Some(operand.clone())
+            }
+            (Words::UnlocksWriter, "sub") if self.lower.knows(Family::RwLock) => {
+                self.unlock_writer(word);
+                Some(operand.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// Keeps an address in a register, unless it is a place in a variable.
     fn keep_place(&mut self, e: Expr) -> Expr {
         let simple = matches!(&e, Expr::Bin(BinOp::Add, _, b, _) if matches!(**b, Expr::Const(_)));
@@ -97,6 +115,20 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         Expr::Reg(r)
     }
 
+    /// Takes a lock, if that is what the operation does: the old value, and whether it was taken.
+    fn takes_lock(&mut self, word: &Expr, expected: &Expr) -> Option<(Expr, Expr)> {
+        match self.words? {
+            Words::Locks => self.lock(word),
+            Words::LocksToWrite => self.lock_to_write(word),
+            Words::TriesToLock if self.lower.knows(Family::Mutex) => {
+                let old = self.try_to_lock(word);
+                return Some((old.clone(), Expr::is_zero(old)));
+            }
+            _ => return None,
+        }
+        Some((expected.clone(), Expr::Const(1)))
+    }
+
     /// `cmpxchg`: the old value, and whether the new one was written. A weak one may fail for no
     /// reason.
     pub(super) fn compare_exchange(
@@ -113,26 +145,12 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let (old_value, new_value) = (self.typed(expected)?, self.scalar(&expected.0, new)?);
         let address = self.keep_place(address);
         let (old_value, new_value) = (self.keep(int, old_value), self.keep(int, new_value));
+        if let Some((old, done)) = self.takes_lock(&address, &old_value) {
+            self.set(result, vec![Operand::Is(old), Operand::Is(done)]);
+            return Ok(());
+        }
         orders.iter().for_each(|&order| _ = self.ordered(Some(order)));
         let kind = Access::Update(orders[0].of_memory(), orders[1].of_memory());
-        match self.words {
-            Some(Words::Locks) => {
-                self.lock(&address);
-                self.set(result, vec![Operand::Is(old_value), Operand::Is(Expr::Const(1))]);
-                return Ok(());
-            }
-            Some(Words::Waits) => {
-                self.emit(Instr::AtomicBegin);
-                let old = self.load_number(kind, address.clone(), int, None);
-                let equal = Expr::bin(BinOp::Eq, old, old_value.clone(), int);
-                self.emit_as(Access::Internal, Instr::Assume(equal));
-                self.store_number(kind, address, new_value, int);
-                self.emit(Instr::AtomicEnd);
-                self.set(result, vec![Operand::Is(old_value), Operand::Is(Expr::Const(1))]);
-                return Ok(());
-            }
-            _ => {}
-        }
         let done = self.register(BOOL, None);
         let (same, write, other, end) = (self.label(), self.label(), self.label(), self.label());
         let fails = weak.then(|| {
@@ -150,9 +168,6 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             self.place_label(write);
         }
         self.store_number(kind, address.clone(), new_value, int);
-        if self.words == Some(Words::TriesToLock) {
-            self.acquired(&address);
-        }
         self.emit(Instr::Let(done, Expr::Const(1)));
         self.emit(Instr::Jump(end));
         self.place_label(other);

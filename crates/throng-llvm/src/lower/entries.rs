@@ -19,6 +19,7 @@ impl<'a, 't> Lower<'a, 't> {
         let plain = roles.setup.is_none() && roles.one.is_empty();
         if entries.is_empty() && plain {
             let main = self.main()?;
+            self.roots = vec![main];
             let template = self.template(main, Role::Main);
             self.write_all();
             self.program.start = Start::One(template);
@@ -28,6 +29,7 @@ impl<'a, 't> Lower<'a, 't> {
         let any = find(self, entries)?;
         let one = find(self, &roles.one)?;
         let setup = find(self, roles.setup.as_slice())?;
+        self.roots = [&any[..], &one, &setup].concat();
         let numbers = |l: &mut Self, ids: &[Id], role| -> Vec<usize> {
             ids.iter().map(|&id| l.template(id, role)).collect()
         };

@@ -29,7 +29,16 @@ const LARGEST: usize = 24;
 /// Maximum number of instructions of one function.
 const LONGEST: usize = 1 << 18;
 
-/// What a compare-exchange or an exchange of a word does in a function of a lock.
+/// The kinds of locks of the standard library whose words have models.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Family {
+    /// One thread has it.
+    Mutex,
+    /// One writer has it, or some readers.
+    RwLock,
+}
+
+/// What a compare-exchange, an exchange or a subtraction of a word does in a function of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Words {
     /// Takes a mutex, once it is free.
@@ -38,8 +47,14 @@ pub(crate) enum Words {
     TriesToLock,
     /// Leaves a mutex.
     Unlocks,
-    /// Goes on once the word is what is expected.
-    Waits,
+    /// Takes a lock for readers and writers alone.
+    LocksToWrite,
+    /// Leaves a lock for readers and writers as a reader.
+    UnlocksReader,
+    /// Leaves a lock for readers and writers as a writer.
+    UnlocksWriter,
+    /// Goes on whatever the word of a lock for readers and writers is: it is read as it is compiled.
+    Sees,
 }
 
 /// A function being written.
@@ -507,7 +522,7 @@ pub(super) fn reads(e: &Expr, r: Reg) -> bool {
 }
 
 /// Calls `f` on the operands of an instruction.
-pub(super) fn operands<'t>(op: &Op<'t>, f: &mut impl FnMut(&Value<'t>)) {
+pub(crate) fn operands<'t>(op: &Op<'t>, f: &mut impl FnMut(&Value<'t>)) {
     let mut value = |v: &Value<'t>| inner(v, f);
     match op {
         Op::Binary(_, _, _, a, b) | Op::Compare { a, b, .. } => {

@@ -218,49 +218,14 @@ impl Writer<'_, '_> {
 
     /// Returns an instruction with new registers, variables and templates.
     fn translated(&self, copy: &Body, i: &Instr) -> Instr {
-        let e = |e: &Expr| copy.expr(e);
-        let r = |r: &Reg| copy.register(*r).unwrap_or(*r);
-        let starts = &self.inliner.starts;
-        match i {
-            Instr::Let(to, value) => Instr::Let(r(to), e(value)),
-            Instr::Any(to) => Instr::Any(r(to)),
-            Instr::Load(to, a, at) => Instr::Load(r(to), e(a), *at),
-            Instr::Store(a, value, at) => Instr::Store(e(a), e(value), *at),
-            Instr::Branch(value, yes, no) => match e(value) {
-                Expr::Const(v) => Instr::Jump(if v != 0 { *yes } else { *no }),
-                value => Instr::Branch(value, *yes, *no),
-            },
-            Instr::Assume(value) => Instr::Assume(e(value)),
+        let r = |r: Reg| copy.register(r).unwrap_or(r);
+        match i.mapped(&|e| copy.expr(e), &r) {
+            Instr::Branch(Expr::Const(v), yes, no) => Instr::Jump(if v != 0 { yes } else { no }),
             Instr::Spawn(t, arguments, to) => {
-                let child = starts.iter().position(|s| s == t).unwrap_or(0);
-                Instr::Spawn(child, arguments.iter().map(e).collect(), r(to))
+                let child = self.inliner.starts.iter().position(|&s| s == t).unwrap_or(0);
+                Instr::Spawn(child, arguments, to)
             }
-            Instr::Join(value, to) => Instr::Join(e(value), r(to)),
-            Instr::Alloc(to, size) => Instr::Alloc(r(to), e(size)),
-            Instr::Free(value) => Instr::Free(e(value)),
-            Instr::Resize(to, a, size) => Instr::Resize(r(to), e(a), e(size)),
-            Instr::Begins(a, size) => Instr::Begins(e(a), *size),
-            Instr::Ends(list) => Instr::Ends(list.iter().map(|(a, size)| (e(a), *size)).collect()),
-            Instr::Pointer(using) => Instr::Pointer(match using {
-                PointerUse::Moved(a, b) => PointerUse::Moved(e(a), e(b)),
-                PointerUse::Ordered(a, b) => PointerUse::Ordered(e(a), e(b)),
-                PointerUse::Compared(a, b) => PointerUse::Compared(e(a), e(b)),
-                PointerUse::Number(a) => PointerUse::Number(e(a)),
-                PointerUse::Bytes => PointerUse::Bytes,
-            }),
-            Instr::Acquire(value) => Instr::Acquire(e(value)),
-            Instr::Release(value) => Instr::Release(e(value)),
-            Instr::End(value) => Instr::End(e(value)),
-            Instr::Jump(_)
-            | Instr::Fence(_)
-            | Instr::AtomicBegin
-            | Instr::AtomicEnd
-            | Instr::Fail(..)
-            | Instr::Unmodelled(_)
-            | Instr::Halt
-            | Instr::Call { .. }
-            | Instr::CallPointer { .. }
-            | Instr::Return(_) => i.clone(),
+            i => i,
         }
     }
 
@@ -276,7 +241,7 @@ impl Writer<'_, '_> {
         }
         match (copy.result, e) {
             (Some(to), Some(e)) if e != Expr::Reg(to) => {
-                let e = self.converted(e, self.out.registers[to as usize]);
+                let e = e.converted(self.out.registers[to as usize], &self.out.registers);
                 self.emit(Instr::Let(to, e), origin, Access::Plain);
             }
             (Some(to), None) => self.emit(Instr::Any(to), origin, Access::Plain),
@@ -291,22 +256,6 @@ impl Writer<'_, '_> {
             copy.exits.push(self.out.code.len());
             self.emit(Instr::Jump(usize::MAX), origin, Access::Plain);
         }
-    }
-
-    /// Returns a value in a type, left as it is where it is one of the type.
-    fn converted(&self, e: Expr, at: Int) -> Expr {
-        let fits = match &e {
-            Expr::Const(v) => at.wrap(*v) == *v,
-            Expr::Reg(r) => self.out.registers[*r as usize] == at,
-            Expr::Cast(_, to) => *to == at,
-            Expr::Bin(op, ..) if op.compares() => true,
-            Expr::Bin(.., of) => *of == at,
-            Expr::Float(op, .., of) => op.result(*of) == at,
-            Expr::Convert(_, conversion) => conversion.result() == at,
-            Expr::Local(_) => at.size == 8 && !at.truth,
-            Expr::SelfId => at.size >= 4 && !at.truth,
-        };
-        if fits { e } else { Expr::cast(e, at) }
     }
 
     /// Returns whether a function may be put in place of a call.
@@ -353,7 +302,7 @@ impl Writer<'_, '_> {
         }
         for (r, e, at) in left {
             if let Expr::Reg(to) = registers[r] {
-                let e = self.converted(e, at);
+                let e = e.converted(at, &self.out.registers);
                 self.emit(Instr::Let(to, e), here, Access::Plain);
             }
         }
