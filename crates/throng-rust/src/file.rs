@@ -12,7 +12,7 @@ use crate::emission::{Emission, Module, files_of, not_run, refused};
 use crate::passes::{self, Run};
 use crate::process::{self, Done};
 use crate::toolchain::Toolchain;
-use crate::whole;
+use crate::{shared, whole};
 
 /// Maximum number of files beside a text that its modules are looked for among.
 const MOST_BESIDE: usize = 10_000;
@@ -56,9 +56,16 @@ pub fn emit(
         false if passes::are_refused(&reading.stderr) => listed,
         false => return Err(refused(&toolchain.rustc, &reading)),
     };
+    let instances = match shared::may_miss(&text) {
+        true if compiling.run(Run::Instances, "instances.ll")?.succeeded => {
+            shared::missing(&text, &compiling.read("instances.ll")?)
+        }
+        _ => None,
+    };
     let dependencies = compiling.read("listing.d")?;
+    let others = instances.map(|text| Module { name: format!("{}-std", crate_name(path)), text });
     Ok(Emission {
-        modules: vec![Module { name: crate_name(path), text }],
+        modules: others.into_iter().chain([Module { name: crate_name(path), text }]).collect(),
         files: files_of(&dependencies),
         folder: std::env::current_dir().unwrap_or_default(),
         version: toolchain.version.clone(),

@@ -16,6 +16,7 @@ pub mod file;
 pub mod package;
 pub mod passes;
 mod process;
+mod shared;
 pub mod toolchain;
 pub mod whole;
 

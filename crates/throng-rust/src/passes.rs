@@ -4,9 +4,8 @@ use std::path::Path;
 
 /// Flags of both runs: every function that is written is compiled, used or not; arithmetic is
 /// checked; variables, types and lines are described.
-const COMMON: [&str; 7] = [
+const COMMON: [&str; 6] = [
     "codegen-units=1",
-    "opt-level=0",
     "debug-assertions=off",
     "overflow-checks=on",
     "debuginfo=2",
@@ -31,6 +30,8 @@ const LARGEST: &str = "inline-threshold=20000";
 pub enum Run<'a> {
     /// Nothing is inlined: the run says which functions there are.
     Listing,
+    /// Like that, with the code of functions that other crates have compiled, too.
+    Instances,
     /// The passes run; the file names the functions that are kept whole, as LLVM reads it.
     Reading(&'a Path),
 }
@@ -38,6 +39,7 @@ pub enum Run<'a> {
 /// Returns the flags of a run.
 pub fn flags(run: Run<'_>) -> Vec<String> {
     let mut flags: Vec<String> = COMMON.iter().flat_map(|flag| codegen(flag)).collect();
+    flags.extend(codegen(if run == Run::Instances { "opt-level=2" } else { "opt-level=0" }));
     if let Run::Reading(whole) = run {
         flags.extend(codegen(&format!("passes={}", PASSES.join(","))));
         flags.extend(codegen(&format!("llvm-args=-{LARGEST}")));

@@ -110,6 +110,123 @@ fn an_argument_of_a_thread_has_one_value() {
     }
 }
 
+/// Locks of the standard library: what they rule out, and what they do not. The last one of each
+/// kind sees the word of the lock.
+const LOCKS: &str = r#"
+use std::sync::{Mutex, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+static SHARDS: [Mutex<[u32; 2]>; 2] = [Mutex::new([0; 2]), Mutex::new([0; 2])];
+static SHARED: RwLock<(u32, u32)> = RwLock::new((0, 0));
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+
+fn in_order(n: u32) {
+    let mut first = SHARDS[0].lock().unwrap();
+    let mut second = SHARDS[1].lock().unwrap();
+    assert!(first[0] == second[1]);
+    first[0] = n;
+    second[1] = n;
+}
+
+fn one_alone(n: u32) {
+    SHARDS[0].lock().unwrap()[0] = n;
+}
+
+fn writer() {
+    let mut pair = SHARED.write().unwrap();
+    pair.0 = 1 - pair.0;
+    pair.1 = 1 - pair.1;
+}
+
+fn reader() {
+    let pair = SHARED.read().unwrap();
+    assert!(pair.0 == pair.1);
+}
+
+fn only_reader() {
+    let _pair = SHARED.read().unwrap();
+    assert!(INSIDE.fetch_add(1, SeqCst) == 0);
+    INSIDE.fetch_sub(1, SeqCst);
+}
+
+fn tries() {
+    if let Ok(mut shard) = SHARDS[0].try_lock() {
+        shard[0] += 1;
+        assert!(shard[0] == 1);
+        shard[0] -= 1;
+    }
+}
+
+fn never_fails() {
+    assert!(SHARDS[0].try_lock().is_ok());
+}
+
+fn tries_to_read() {
+    if let Ok(pair) = SHARED.try_read() {
+        assert!(pair.0 == pair.1);
+    }
+}
+
+fn never_fails_to_read() {
+    assert!(SHARED.try_read().is_ok());
+}
+"#;
+
+#[test]
+fn locks_of_the_standard_library_rule_out_what_they_do() {
+    let scratch = Scratch::new("rust-locks");
+    let path = scratch.file("locks.rs", LOCKS);
+    let cases = [
+        ("in_order", "SAFE"),
+        ("in_order,one_alone", "UNSAFE"),
+        ("writer,reader", "SAFE"),
+        ("only_reader", "UNSAFE"),
+        ("tries", "SAFE"),
+        ("never_fails", "UNSAFE"),
+        ("writer,tries_to_read", "SAFE"),
+        ("reader,tries_to_read", "SAFE"),
+        ("writer,never_fails_to_read", "UNSAFE"),
+        ("reader,never_fails_to_read", "SAFE"),
+    ];
+    for (entries, word) in cases {
+        for model in ["sc", "c11"] {
+            let bound: &[&str] = if entries.contains("read") { &["--threads", "2"] } else { &[] };
+            let options = ["--entry", entries, "--memory-model", model];
+            let (text, _) = check(&[&[path.to_str().unwrap()], &options[..], bound].concat());
+            assert!(text.starts_with(&format!("{word}  assertions")), "{entries} {model}: {text}");
+        }
+    }
+}
+
+/// What std shares with the programs that use it: code of `Vec` that it has compiled itself.
+const SHARED_CODE: &str = r#"
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+fn main() {
+    let total = Arc::new(Mutex::new(0u32));
+    let mut all = Vec::new();
+    for n in 1..3u32 {
+        let own = total.clone();
+        all.push(thread::spawn(move || *own.lock().unwrap() += n));
+    }
+    for one in all {
+        one.join().unwrap();
+    }
+    assert_eq!(*total.lock().unwrap(), EXPECTED);
+}
+"#;
+
+#[test]
+fn vectors_of_threads_are_joined() {
+    let scratch = Scratch::new("rust-vectors");
+    for (expected, word) in [("3", "SAFE"), ("4", "UNSAFE")] {
+        let path = scratch.file("vectors.rs", SHARED_CODE.replace("EXPECTED", expected));
+        let (text, _) = check(&[path.to_str().unwrap(), "--memory-model", "sc"]);
+        assert!(text.starts_with(&format!("{word}  assertions")), "{expected}: {text}");
+    }
+}
+
 #[test]
 fn what_is_not_modelled_is_refused_by_name_and_line() {
     let scratch = Scratch::new("rust-refused");

@@ -16,7 +16,7 @@ use crate::emission::{Module, not_run, refused};
 use crate::passes::{self, Run};
 use crate::process;
 use crate::toolchain::Toolchain;
-use crate::whole;
+use crate::{shared, whole};
 
 /// A crate whose functions are listed: LLVM IR in which nothing is inlined.
 pub(super) struct Listed {
@@ -78,7 +78,10 @@ pub(super) fn read(
     for listed in crates {
         let compiling = Compiling { listed, folder: &folder, toolchain, timeout };
         match compiling.text(&whole::listed([listed.text.as_str()], is_modelled))? {
-            Some(text) => modules.push(Module { name: listed.name.clone(), text }),
+            Some(text) => {
+                modules.extend(compiling.instances(&text)?);
+                modules.push(Module { name: listed.name.clone(), text });
+            }
             None => {
                 let bare = |c: &Listed| Module { name: c.name.clone(), text: c.text.clone() };
                 return Ok((crates.iter().map(bare).collect(), true));
@@ -98,17 +101,35 @@ struct Compiling<'a> {
 impl Compiling<'_> {
     /// Returns the text with the functions of a list kept whole, if LLVM knows the passes.
     fn text(&self, list: &str) -> Result<Option<String>, Diagnostic> {
-        // With all that the result depends on: the first run took the same source and flags.
-        let key = hash(&(&self.toolchain.version, passes::PASSES, list, &self.listed.text));
+        let key = self.key(list);
+        let kept = self.folder.join(format!("{}-{key}.csv", self.listed.name));
+        write(&kept, list)?;
+        self.compiled(Run::Reading(&kept), &key)
+    }
+
+    /// Returns the functions that the crate uses and other crates have compiled.
+    fn instances(&self, text: &str) -> Result<Option<Module>, Diagnostic> {
+        if !shared::may_miss(text) {
+            return Ok(None);
+        }
+        let other = self.compiled(Run::Instances, &self.key("instances"))?;
+        let missing = other.and_then(|other| shared::missing(text, &other));
+        Ok(missing.map(|text| Module { name: format!("{}-std", self.listed.name), text }))
+    }
+
+    /// All that a result depends on: the first run took the same source and flags.
+    fn key(&self, what: &str) -> String {
+        hash(&(&self.toolchain.version, passes::PASSES, what, &self.listed.text))
+    }
+
+    fn compiled(&self, run: Run<'_>, key: &str) -> Result<Option<String>, Diagnostic> {
         let output = self.folder.join(format!("{}-{key}.ll", self.listed.name));
         if let Ok(text) = fs::read_to_string(&output) {
             return Ok(Some(text));
         }
-        let kept = self.folder.join(format!("{}-{key}.csv", self.listed.name));
-        write(&kept, list)?;
         let partial = self.folder.join(format!("{}-{key}.{}.ll", self.listed.name, std::process::id()));
         let mut command = self.command()?;
-        command.args(passes::flags(Run::Reading(&kept)));
+        command.args(passes::flags(run));
         command.arg(format!("--emit=llvm-ir={}", partial.display()));
         let done = process::run(&mut command, self.timeout).map_err(|why| not_run("rustc", &why))?;
         if !done.succeeded {
@@ -161,7 +182,7 @@ impl Compiling<'_> {
         let mut dated: Vec<_> =
             own.filter_map(|e| Some((e.metadata().ok()?.modified().ok()?, e.path()))).collect();
         dated.sort();
-        let old = dated.len().saturating_sub(2 * KEPT);
+        let old = dated.len().saturating_sub(3 * KEPT);
         dated.into_iter().take(old).for_each(|(_, path)| _ = fs::remove_file(path));
     }
 }
