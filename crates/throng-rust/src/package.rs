@@ -8,7 +8,8 @@
 //!    calls is compiled once more, as it was, with the passes and these functions kept whole. What
 //!    that gives is kept by a hash of all that it depends on.
 //!
-//! Crates that only tests of ours need, such as this one, are compiled as always.
+//! Crates that only this one needs are checked as always, and a stub is compiled in place of the
+//! crate that tests ask questions with.
 
 mod metadata;
 mod reading;
@@ -154,6 +155,8 @@ struct Profile {
 
 /// What cargo calls in place of rustc.
 const WRAPPER: &str = include_str!("package/wrapper.sh");
+/// What is compiled in place of the crate that tests ask questions with.
+const STUB: &str = include_str!("package/stub.rs");
 
 impl Building<'_> {
     fn run(&self) -> Result<Built, Diagnostic> {
@@ -164,16 +167,25 @@ impl Building<'_> {
         let crates: Vec<String> = self.metadata.crates(&self.chosen.id).into_iter().collect();
         let own = passes::all_functions().join(",");
         let flags = [passes::flags(Run::Listing), vec!["--emit=llvm-ir".into()]].concat().join(",");
-        let folder = format!("listing-{}", &reading::hash(&(WRAPPER, &own, &flags))[..8]);
+        let folder = format!("listing-{}", &reading::hash(&(WRAPPER, STUB, &own, &flags))[..8]);
         cargo.arg("--quiet").arg("--target-dir").arg(self.folder.join(folder));
         cargo.args(&self.package.arguments);
         cargo.env("THRONG_CRATES", crates.join(" ")).env("THRONG_FLAGS", flags).env("THRONG_OWN", own);
+        cargo.env("THRONG_STUB", self.stub()?);
         cargo.env("RUSTC_WRAPPER", wrapper).env("CARGO_INCREMENTAL", "0").env("CARGO_TERM_COLOR", "never");
         let done = process::run(&mut cargo, self.package.timeout).map_err(|why| not_run("cargo", &why))?;
         match done.succeeded {
             true => self.collect(&done),
             false => Err(refused("cargo check", &done)),
         }
+    }
+
+    fn stub(&self) -> Result<PathBuf, Diagnostic> {
+        let path = self.folder.join("stub.rs");
+        if !std::fs::read_to_string(&path).is_ok_and(|there| there == STUB) {
+            reading::write(&path, STUB)?;
+        }
+        Ok(path)
     }
 
     fn wrapper(&self) -> Result<PathBuf, Diagnostic> {

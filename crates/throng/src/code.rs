@@ -24,6 +24,7 @@ pub(crate) mod rust;
 mod text;
 #[cfg(feature = "c")]
 mod weakest;
+#[cfg(feature = "c")]
 mod witness;
 
 #[cfg(feature = "c")]
@@ -32,6 +33,7 @@ pub use compiling::Compiling;
 pub use replay::Replay;
 #[cfg(feature = "c")]
 pub use weakest::WeakestOrder;
+#[cfg(feature = "c")]
 pub use witness::WitnessOf;
 
 pub(crate) use certificate::{certify, write as certificate};
@@ -40,6 +42,7 @@ pub(crate) use check::{Search, check};
 pub(crate) use replay::replay;
 #[cfg(feature = "c")]
 pub(crate) use weakest::weakest;
+#[cfg(feature = "c")]
 pub(crate) use witness::{follow, write as witness};
 
 use std::collections::BTreeMap;
@@ -114,6 +117,8 @@ impl Code {
 
     /// Reads a text that stands for the file.
     pub(crate) fn edited(path: &Path, text: Source, format: Format, limits: &Limits) -> Result<Code, Error> {
+        #[cfg(not(feature = "c"))]
+        let _ = limits;
         match format {
             #[cfg(feature = "c")]
             Format::C => {
@@ -171,7 +176,6 @@ pub(crate) struct Posed {
     model: Arc<Concrete>,
     pub(crate) problem: Problem,
     /// The number of files.
-    #[cfg_attr(not(feature = "c"), expect(dead_code, reason = "witnesses are about one file"))]
     files: usize,
 }
 
@@ -201,6 +205,7 @@ impl Posed {
     }
 
     /// Returns the same question about a changed program.
+    #[cfg(feature = "c")]
     fn with_program(&self, program: Arc<Program>) -> Posed {
         let mut loaded = self.loaded.clone();
         loaded.query.program = program;
@@ -248,6 +253,7 @@ pub(crate) struct Answered {
     parts: Vec<Part>,
 }
 
+#[cfg(feature = "c")]
 impl Answered {
     /// Returns the part with a violation, or the first.
     fn shown(&self) -> &Part {

@@ -186,6 +186,7 @@ fn doubtful(doubts: &[String]) -> String {
 }
 
 /// Returns whether what is safe under sequential consistency is shown to be safe under C11.
+#[cfg(feature = "c")]
 pub(super) fn holds(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<bool, Error> {
     if robustness(job, posed, &share(limits, 2))?.is_none() {
         return Ok(true);

@@ -104,6 +104,8 @@ impl Text {
 
     /// Returns the program with something changed.
     pub(super) fn mutated(&self, mutant: &Mutant) -> Text {
+        #[cfg(not(feature = "c"))]
+        let _ = mutant;
         match self {
             #[cfg(feature = "c")]
             Text::C(text) => Text::C(text.mutated(mutant)),

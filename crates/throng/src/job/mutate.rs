@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use super::Job;
-#[cfg(feature = "code")]
+#[cfg(feature = "c")]
 use crate::code::{self, WeakestOrder};
 use crate::error::Error;
 use crate::input::{Content, Input};
-#[cfg(feature = "code")]
+#[cfg(feature = "c")]
 use crate::outcome::Outcome;
-#[cfg(feature = "code")]
+#[cfg(feature = "c")]
 use throng_engine::Engine;
 use throng_lang::bp::mutants::mutants;
 use throng_lang::load::{Format, read};
 use throng_lang::mutant::{Mutant, apply};
 use throng_lang::source::Source;
-#[cfg(feature = "code")]
+#[cfg(feature = "c")]
 use throng_model::limits::Limits;
 
 impl<'a> Job<'a> {
@@ -56,7 +56,7 @@ impl<'a> Job<'a> {
 
     /// Answers the question, and if it is SAFE, says for each atomic operation of a program in a
     /// source language the weakest memory order with which it stays so.
-    #[cfg(feature = "code")]
+    #[cfg(feature = "c")]
     pub fn weakest_orders(&self, limits: &Limits) -> Result<(Outcome, Vec<WeakestOrder>), Error> {
         let why = "memory orders are weakened in programs in a source language";
         let prepared = self.prepare()?;
