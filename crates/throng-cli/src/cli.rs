@@ -1030,11 +1030,20 @@ pub fn cores() -> u32 {
 
 /// Runs the command that the process was started with and returns the exit status.
 pub fn main() -> u8 {
-    if std::env::args_os().len() <= 1 {
+    run(std::env::args_os().collect())
+}
+
+/// The same for the words that cargo starts a command of its own with.
+pub fn main_of_cargo() -> u8 {
+    run(rust::words_of_cargo(std::env::args_os()))
+}
+
+fn run(words: Vec<OsString>) -> u8 {
+    if words.len() <= 1 {
         console::complain(WELCOME);
         return 2;
     }
-    let cli = Cli::read(compiler::with_two_dashes(std::env::args_os())).unwrap_or_else(|why| {
+    let cli = Cli::read(compiler::with_two_dashes(words)).unwrap_or_else(|why| {
         if let Some(file) = file_as_command(&why) {
             console::complain(&format!(
                 "error: `{file}` is not a command; to check that file: throng check {file}"

@@ -1,5 +1,6 @@
 //! Options for programs in Rust.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -85,5 +86,45 @@ impl InputArgs {
         let mut options = Options::default();
         options.edition = self.rust.edition.clone().unwrap_or(options.edition);
         Input::open_rust(self.file(), &options, limits)
+    }
+}
+
+/// Returns the words of a call of `throng` that `cargo throng …` means: it checks the package, and
+/// other commands are as always.
+pub(super) fn words_of_cargo(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    // Cargo repeats the name of the command.
+    if words.get(1).is_some_and(|word| word == "throng") {
+        words.remove(1);
+    }
+    let first = words.get(1).map(|word| word.to_string_lossy().into_owned());
+    match first.as_deref() {
+        Some("check") => words.insert(2, "--cargo".into()),
+        Some("-h" | "--help" | "-V" | "--version") => {}
+        Some(option) if option.starts_with('-') => {
+            words.splice(1..1, ["check".into(), "--cargo".into()]);
+        }
+        _ => {}
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_checks_the_package() {
+        for (said, meant) in [
+            ("cargo-throng throng check --entry f", "cargo-throng check --cargo --entry f"),
+            ("cargo-throng throng --entry f", "cargo-throng check --cargo --entry f"),
+            ("cargo-throng check -p a", "cargo-throng check --cargo -p a"),
+            ("cargo-throng throng certify a.rs b", "cargo-throng certify a.rs b"),
+            ("cargo-throng throng --version", "cargo-throng --version"),
+            ("cargo-throng throng", "cargo-throng"),
+        ] {
+            let words = words_of_cargo(said.split(' ').map(OsString::from));
+            assert_eq!(words, meant.split(' ').map(OsString::from).collect::<Vec<_>>(), "{said}");
+        }
     }
 }
