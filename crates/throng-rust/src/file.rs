@@ -136,6 +136,8 @@ impl Compiling<'_> {
         command.args(["--crate-name", &crate_name(self.path)]).args(passes::flags(run));
         // As a library, a program has no function that is used.
         command.args(passes::all_functions()).args(["-A", "dead_code"]);
+        // Where files go in between, which else would be the current folder.
+        command.arg("--out-dir").arg(self.folder.path());
         command.arg("--emit").arg(format!("llvm-ir={}", output.display()));
         command.arg("--emit").arg(format!("dep-info={}", output.with_extension("d").display()));
         command.args(&self.options.flags).arg(not_an_option(self.path));

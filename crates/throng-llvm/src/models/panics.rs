@@ -44,6 +44,7 @@ const PANICS: &[(&str, &str)] = &[
     ("alloc::raw_vec::handle_error", "an allocation of this size is not possible"),
     ("alloc::alloc::handle_alloc_error", "memory allocation failed"),
     ("std::panicking::begin_panic", "a panic"),
+    ("std::thread::local::panic_access_error", "a thread-local variable is accessed after its end"),
     ("std::panicking::rust_panic_with_hook", "a panic"),
     ("std::panic::resume_unwind", "a panic goes on"),
     ("std::panicking::catch_unwind::cleanup", "a panic"),
@@ -65,6 +66,9 @@ fn why(name: &str) -> Option<&'static str> {
     let within = |module: &str| {
         path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     };
+    if path.starts_with("<alloc::vec::Vec>::") && path.ends_with("::assert_failed") {
+        return Some("an index is out of the range of a vector");
+    }
     PANICS.iter().find(|(module, _)| within(module)).map(|(_, why)| *why)
 }
 
