@@ -44,6 +44,8 @@ pub struct Round {
     pub times: (Duration, Duration),
     /// What the loop learns from it.
     pub then: String,
+    /// The line at which the run stops that was followed.
+    pub stops: Option<u32>,
     /// The predicates.
     pub tried: Vec<String>,
     /// The run of the abstraction that was followed: threads and lines of the C file.
@@ -370,6 +372,7 @@ impl Refinement<'_> {
             engine: String::new(),
             times: Default::default(),
             then: String::new(),
+            stops: None,
             tried: list.iter().map(|p| p.text(&self.graph.variables)).collect(),
             run: Vec::new(),
             program: abstraction.clone(),
@@ -401,7 +404,8 @@ impl Refinement<'_> {
             }
             Simulated::Infeasible(last, core) => (last, core),
         };
-        let place = line(&run.moves[last]).map_or("the start".into(), |line| format!("line {line}"));
+        round.stops = line(&run.moves[last]);
+        let place = round.stops.map_or("the start".into(), |line| format!("line {line}"));
         let behind = run.moves.len() - 1 - last;
         round.run.truncate(round.run.len() - behind.min(round.run.len()));
         let missing = self.add_missing_facts(&run, last, never)?;

@@ -194,17 +194,11 @@ struct Decided {
     checked: Option<Checked>,
 }
 
-/// Returns what the engines said, each reason once.
-fn reasons(attempts: &[Attempt]) -> String {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for a in attempts {
-        match reasons.iter_mut().find(|(outcome, _)| *outcome == a.outcome) {
-            Some((_, engines)) => engines.push(a.engine),
-            None => reasons.push((&a.outcome, vec![a.engine])),
-        }
-    }
-    let said = reasons.iter().map(|(outcome, engines)| format!("{}: {outcome}", engines.join(", ")));
-    said.collect::<Vec<String>>().join("; ")
+/// Returns why there is no answer: what the first engine said that could have given one.
+fn reason(attempts: &[Attempt]) -> String {
+    let refused = Unknown::NotForThisModel(String::new()).cause();
+    let suitable = attempts.iter().find(|a| a.cause.is_some_and(|cause| cause != refused));
+    suitable.or(attempts.first()).map_or_else(String::new, |a| a.outcome.clone())
 }
 
 struct State {
@@ -227,7 +221,7 @@ impl State {
         let Some(known) = self.attempts.iter_mut().find(|a| a.engine == share.engine) else {
             return self.attempts.push(share);
         };
-        known.outcome = share.outcome;
+        (known.outcome, known.cause) = (share.outcome, share.cause);
         known.decided += share.decided;
         known.seconds += share.seconds;
         let complete = known.statistics.complete_up_to.max(share.statistics.complete_up_to);
@@ -318,13 +312,13 @@ impl<'a> Portfolio<'a> {
         let quotient = self.quotient.as_ref().filter(|_| !exact && engine.name() != Engine::Explicit.name());
         let answer = run_on(quotient, engine, &problem, limits, &listener);
         let mut again = false;
-        let mut outcome = "decided".to_string();
+        let (mut outcome, mut cause) = ("decided".to_string(), None);
         let mut offers = Vec::new();
         for (&i, verdict) in open.iter().zip(&answer.verdicts) {
             match verdict {
                 Verdict::Unknown(why) => {
                     again |= *why == Unknown::Work;
-                    outcome = why.to_string();
+                    (outcome, cause) = (why.to_string(), Some(why.cause()));
                     if matches!(why, Unknown::Bound(_) | Unknown::Memory(_)) {
                         self.state().why.get_or_insert(why.clone());
                     }
@@ -336,8 +330,8 @@ impl<'a> Portfolio<'a> {
         // The search for a better run is another engine's work.
         let elsewhere = Duration::from_nanos(polishing.into_inner());
         let seconds = began.elapsed().saturating_sub(elsewhere).as_secs_f64();
-        let attempt =
-            Attempt { engine: engine.name(), outcome, decided: 0, seconds, statistics: answer.statistics };
+        let (engine, statistics) = (engine.name(), answer.statistics);
+        let attempt = Attempt { engine, outcome, cause, decided: 0, seconds, statistics };
         self.state().record(attempt);
         again
     }
@@ -446,6 +440,7 @@ impl<'a> Portfolio<'a> {
         self.state().record(Attempt {
             engine: Engine::Explicit.name(),
             outcome,
+            cause: None,
             decided: better.is_some().into(),
             seconds: took.as_secs_f64(),
             statistics,
@@ -455,7 +450,7 @@ impl<'a> Portfolio<'a> {
 
     fn answer(self) -> Answer {
         let mut state = self.state.into_inner().expect("no engine panics while it holds the lock");
-        let why = state.why.unwrap_or_else(|| Unknown::Inconclusive(reasons(&state.attempts)));
+        let why = state.why.unwrap_or_else(|| Unknown::Inconclusive(reason(&state.attempts)));
         let by: Vec<Option<&'static str>> = state.verdicts.iter().map(|d| d.as_ref().map(|d| d.by)).collect();
         for attempt in &mut state.attempts {
             attempt.decided += by.iter().flatten().filter(|&&by| by == attempt.engine).count() as u64;

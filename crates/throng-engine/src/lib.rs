@@ -134,6 +134,8 @@ pub struct Attempt {
     pub engine: &'static str,
     /// The result of its last share, as text.
     pub outcome: String,
+    /// Why it has no answer, in one word as for targets; null if it has one.
+    pub cause: Option<&'static str>,
     /// The number of targets that it decided, or found a run with fewer threads for. If 0, its work
     /// was wasted, apart from facts that others used.
     pub decided: u64,
@@ -144,10 +146,16 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// Returns the record of a prover that is not an engine, and gave up.
+    pub fn gave_up(engine: &'static str, why: &Unknown, time: Duration) -> Attempt {
+        Attempt { engine, seconds: time.as_secs_f64(), ..Attempt::none(why) }
+    }
+
     /// Returns the record of a search that ended before an engine was chosen.
     pub fn none(why: &Unknown) -> Attempt {
         let statistics = Statistics::default();
-        Attempt { engine: "none", outcome: why.to_string(), decided: 0, seconds: 0.0, statistics }
+        let (outcome, cause) = (why.to_string(), Some(why.cause()));
+        Attempt { engine: "none", outcome, cause, decided: 0, seconds: 0.0, statistics }
     }
 }
 

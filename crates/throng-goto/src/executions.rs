@@ -184,7 +184,7 @@ impl Executions {
     fn outcomes(&self, memory: &Arc<Memory>, thread: &Thread) -> Vec<Outcome> {
         let steps = step_with_effects(self.program(), memory, thread);
         if let Some(why) = steps.missing {
-            self.note(why);
+            self.note(why.to_string());
         }
         steps.outcomes
     }

@@ -16,8 +16,8 @@ use crate::program::{
     DANGLING, Instr, Int, Origin, PTR, Point, Program, Start, Violation, object_of, offset_of,
 };
 use crate::step::{
-    After, Event, Memory, OPEN, Outcome, Seen, Slot, Thread, Touch, Variable, initial_memory, register,
-    start, step_in_detail, step_unrecorded,
+    After, Event, Memory, Missing, OPEN, Outcome, Seen, Slot, Thread, Touch, Variable, initial_memory,
+    register, start, step_in_detail, step_unrecorded,
 };
 
 /// Shared memory; and, where one thread was seen to be about to write, that access, so that a
@@ -62,7 +62,7 @@ pub struct Concrete {
     threads: RwLock<Table<Thread>>,
     /// The first instruction of each template, in the numbering of edges.
     bases: Vec<u32>,
-    missing: Mutex<Option<String>>,
+    missing: Mutex<Option<Missing>>,
     remarks: Mutex<Remarks>,
     spawns: bool,
     initial: (Shared, Vec<Local>),
@@ -166,7 +166,7 @@ impl Concrete {
             }
             let steps = step_unrecorded(&self.program, &state.0, &thread);
             if let Some(why) = steps.missing {
-                return Err(Incomplete(why));
+                return Err(Incomplete(why.to_string()));
             }
             waits = waits
                 && match steps.outcomes.is_empty() {
@@ -232,12 +232,17 @@ impl Concrete {
 
     /// Returns why not all steps are known, if a search met one that is not.
     pub fn incomplete(&self) -> Option<String> {
+        locked(&self.missing).as_ref().map(Missing::to_string)
+    }
+
+    /// Returns the first thing that a search met and that is not known.
+    pub fn missing(&self) -> Option<Missing> {
         locked(&self.missing).clone()
     }
 
     fn complete(&self) -> Result<(), Incomplete> {
         match &*locked(&self.missing) {
-            Some(why) => Err(Incomplete(why.clone())),
+            Some(why) => Err(Incomplete(why.to_string())),
             None => Ok(()),
         }
     }
@@ -388,7 +393,7 @@ impl Waits for Concrete {
         }
         let steps = step_unrecorded(&self.program, &state.0, &thread);
         match steps.missing {
-            Some(why) => Err(Incomplete(why)),
+            Some(why) => Err(Incomplete(why.to_string())),
             None => Ok(steps.waits && steps.outcomes.is_empty()),
         }
     }

@@ -13,6 +13,7 @@ mod flow;
 mod inline;
 mod names;
 mod print;
+mod ranges;
 mod threads;
 
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ pub use about::About;
 pub use flow::Holders;
 pub(crate) use flow::local_key;
 pub use inline::Budget;
+pub use ranges::Ranges;
 pub use threads::Split;
 
 /// An integer type: its size in bytes, and whether it has a sign. `_Bool` has size 1 and the flag
@@ -735,6 +737,8 @@ pub struct Template {
     /// For each register that is only ever compared with constants: values that stand for all, in
     /// the sense that every value compares like one of them.
     pub representatives: Vec<Option<Vec<i64>>>,
+    /// See [`Template::values_at`].
+    pub ranges: Ranges,
     /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by
     /// instruction.
     pub doubts: Vec<(usize, Doubt)>,
@@ -1011,6 +1015,7 @@ impl Program {
             t.live = live(t);
             t.shown = t.report_names();
             t.representatives = representatives(t);
+            t.ranges = Ranges::default();
         }
         self.results = self.templates.iter().any(|t| {
             let reads =

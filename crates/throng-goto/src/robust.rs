@@ -191,7 +191,7 @@ impl Robust {
     fn outcomes(&self, memory: &Arc<Memory>, thread: &Thread) -> Vec<Outcome> {
         let steps = step_with_effects(self.program(), memory, thread);
         if let Some(why) = steps.missing {
-            locked(&self.missing).get_or_insert(why);
+            locked(&self.missing).get_or_insert_with(|| why.to_string());
         }
         steps.outcomes
     }

@@ -10,6 +10,7 @@ mod numbers;
 mod sequence;
 
 use std::cell::Cell;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -295,13 +296,30 @@ pub enum Event {
     Accessed(i64, Int, i64, bool),
 }
 
+/// What is not known of a program: prints as a sentence that begins with the line.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Missing {
+    /// The instruction.
+    pub at: Point,
+    /// Its line.
+    pub line: u32,
+    /// What is not known there.
+    pub what: String,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
 /// What a step can do.
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
     /// The ways it can go.
     pub outcomes: Vec<Outcome>,
     /// Why there may be more ways than those listed.
-    pub missing: Option<String>,
+    pub missing: Option<Missing>,
     /// A lock was misused, and where.
     pub misuse: Option<String>,
     /// A signed integer overflowed, and where.
@@ -512,7 +530,7 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Recor
     stepper.work.push(Way::Run(Box::new(first)));
     while let Some(way) = stepper.work.pop() {
         if stepper.steps.outcomes.len() + stepper.work.len() > MOST_WAYS {
-            stepper.missing("a step can go more than 4096 ways");
+            stepper.missing_at(way.run().point(), "a step can go more than 4096 ways");
             break;
         }
         stepper.run(way.run());
@@ -546,16 +564,14 @@ struct Stepper<'a> {
 type Choice = (Thread, Option<Point>, u32, Arc<Memory>, Vec<Thread>, Vec<Touch>, Vec<Effect>);
 
 impl<'a> Stepper<'a> {
-    fn missing(&mut self, why: impl Into<String>) {
-        self.steps.missing.get_or_insert(why.into());
+    /// Notes that not everything is tried where a run is.
+    fn missing(&mut self, run: &Run, what: impl Into<String>) {
+        self.missing_at(run.point(), what);
     }
 
-    /// Notes that not everything is tried where a run is.
-    fn missing_at(&mut self, run: &Run, why: &str) {
-        if self.steps.missing.is_none() {
-            let line = self.program.origin_at(run.point()).line;
-            self.missing(format!("line {line}: {why}"));
-        }
+    fn missing_at(&mut self, at: Point, what: impl Into<String>) {
+        let line = || self.program.origin_at(at).line;
+        self.steps.missing.get_or_insert_with(|| Missing { at, line: line(), what: what.into() });
     }
 
     /// The template whose code a run executes.
@@ -574,7 +590,7 @@ impl<'a> Stepper<'a> {
             }
             if run.executed > LONGEST && matches!(instruction, Instr::Jump(_) | Instr::Branch(..)) {
                 if run.depth > 0 {
-                    return self.missing("an atomic section is too long");
+                    return self.missing(&run, "an atomic section is too long");
                 }
                 return self.leave(run, true);
             }
@@ -585,7 +601,7 @@ impl<'a> Stepper<'a> {
             }
             let done = self.execute(&mut run, instruction);
             if self.arbitrary.take() {
-                self.missing(memory::NUMBER);
+                self.missing_at(here, memory::NUMBER);
             }
             if self.overflowed.take() {
                 let line = program.origin_at(here).line;
@@ -617,8 +633,7 @@ impl<'a> Stepper<'a> {
 
     /// The thread does not execute its next instruction, because what that does is open.
     fn undefined(&mut self, run: Run, at: Point, why: &str) {
-        let line = self.program.origin_at(at).line;
-        self.missing(format!("line {line}: {why}"));
+        self.missing_at(at, why);
         self.block(run);
     }
 
@@ -726,7 +741,10 @@ impl<'a> Stepper<'a> {
         }
         let (values, all) = match &t.representatives[r as usize] {
             Some(values) => (values.clone(), true),
-            None => values(self.program, t.registers[r as usize]),
+            None => match t.values_at(run.pc, r) {
+                Some(values) => (values.to_vec(), true),
+                None => values(self.program, t.registers[r as usize]),
+            },
         };
         if let Some((if_zero, if_not, value, other)) = self.decides_truth(&run, r) {
             for to in [if_not, if_zero] {
@@ -742,7 +760,7 @@ impl<'a> Stepper<'a> {
                 Some(name) => format!("`{name}`"),
                 None => "an input".into(),
             };
-            self.missing_at(&run, &format!("{what} has more values than those that were tried"));
+            self.missing(&run, format!("{what} has more values than those that were tried"));
         }
         let run = Rc::new(run);
         self.work.extend(values.into_iter().rev().map(|v| Way::With(run.clone(), r, v)));
@@ -963,7 +981,7 @@ impl<'a> Stepper<'a> {
         self.touch(run, a, at.size.into(), false);
         let open = bytes.iter().any(|&b| b >= OPEN);
         if at.size < 8 && self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-            self.missing_at(run, memory::NUMBER);
+            self.missing(run, memory::NUMBER);
         }
         if open && !self.is_read_later(run, r) {
             run.registers[r as usize] = None;
@@ -990,8 +1008,7 @@ impl<'a> Stepper<'a> {
         // Chosen once and for all, so that the next read gives the same.
         let (values, all) = values(self.program, at);
         if !all {
-            let why = "memory that was never written has more values than those that were tried";
-            self.missing_at(run, why);
+            self.missing(run, self.unwritten(a));
         }
         for v in values.into_iter().rev() {
             let mut next = run.clone();

@@ -180,6 +180,24 @@ pub fn diagnostics(outcome: &Outcome, uri: &str, text: &Text) -> Vec<Value> {
         Status::Unsafe => stories(outcome).iter().map(|story| diagnostic(story, uri, text)).collect(),
         Status::Safe | Status::Unknown => Vec::new(),
     };
+    found.extend(outcome.look.iter().filter(|look| look.file == outcome.file()).map(|look| {
+        json!({
+            "range": text.rest_of_line(look.line, 1),
+            "severity": 3,
+            "source": "throng",
+            "code": "undecided",
+            "message": look.why,
+        })
+    }));
+    found.extend(outcome.possible.iter().filter_map(|possible| {
+        let mut warning = diagnostic(possible.trace.as_ref()?, uri, text);
+        let doubts = possible.uncertain.join("; ");
+        warning["severity"] = json!(2);
+        warning["message"] =
+            format!("possible: {}; uncertain: {doubts}", warning["message"].as_str().unwrap_or_default())
+                .into();
+        Some(warning)
+    }));
     found.extend(outcome.findings.iter().flat_map(|findings| possible_races(outcome, findings, uri, text)));
     found
 }

@@ -22,6 +22,7 @@ mod replay;
 #[cfg(feature = "rust")]
 pub(crate) mod rust;
 mod text;
+mod undecided;
 #[cfg(feature = "c")]
 mod weakest;
 mod witness;

@@ -661,6 +661,8 @@ impl<'a> Job<'a> {
             vacuous,
             assumptions: Vec::new(),
             remarks: Vec::new(),
+            possible: Vec::new(),
+            look: Vec::new(),
             findings: None,
             #[cfg(feature = "code")]
             answered: None,

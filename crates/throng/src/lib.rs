@@ -128,6 +128,7 @@ pub mod report;
 pub mod rust;
 mod switches;
 pub mod template;
+mod undecided;
 mod vacuity;
 
 /// The checker: what accepts or rejects evidence, and certificates as files. All of it is the crate
@@ -202,6 +203,7 @@ pub use throng_lang::question::{CodeQuestion, Question, SourceDiagnostic};
 pub use throng_model::assumption::Assumption;
 pub use throng_model::limits::Limits;
 pub use throng_model::problem::Bound;
+pub use undecided::{Look, PROVER, Possible, Stretch};
 
 /// Panics unless a [`template::System`] or an [`Outcome`] is safe; the message of the panic is the
 /// report, with the run that violates a property.

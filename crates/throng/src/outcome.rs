@@ -11,6 +11,7 @@ use crate::findings::Findings;
 use crate::job::Prepared;
 use crate::report::{json, sarif, text};
 use crate::switches::{MOST_LOOKS, fewest_switches};
+use crate::undecided::{Look, Possible};
 use serde::Serialize;
 use throng_check::certificate::shrink;
 use throng_check::certificate::write::{Origin, document, write};
@@ -80,6 +81,10 @@ pub struct Outcome {
     pub assumptions: Vec<Assumption>,
     /// What to say beside the verdicts.
     pub remarks: Vec<Remark>,
+    /// Runs that may be violations, where an answer is missing.
+    pub possible: Vec<Possible>,
+    /// Places to look at, where an answer is missing.
+    pub look: Vec<Look>,
     /// What is known about the objects that threads share, where races in source code are asked for.
     pub findings: Option<Arc<Findings>>,
     /// The memory model of a program that names memory orders, or for which one was asked.

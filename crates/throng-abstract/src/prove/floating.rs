@@ -78,8 +78,9 @@ fn run(globals: &str, body: &str) -> (Option<After>, Option<String>) {
     let mut interpreter = Interpreter::new(&query.program);
     interpreter.run(1000, |_| 0);
     let stopped = interpreter.threads.iter().flatten().next();
-    let why = stopped.and_then(|t| throng_goto::step::step(&query.program, &interpreter.memory, t).missing);
-    (interpreter.ended, why)
+    let missing =
+        stopped.and_then(|t| throng_goto::step::step(&query.program, &interpreter.memory, t).missing);
+    (interpreter.ended, missing.map(|missing| missing.to_string()))
 }
 
 fn fails(globals: &str, body: &str) -> bool {

@@ -79,7 +79,7 @@ fn executed_to_a_choice<'p>(
             let thread = run.threads.iter().flatten().next();
             let missing = thread.and_then(|t| step(program, &run.memory, t).missing);
             return match (choices.len(), missing) {
-                (_, Some(missing)) => Answer::Open(missing),
+                (_, Some(missing)) => Answer::Open(missing.to_string()),
                 (0, None) => Answer::Open("it cannot go on".into()),
                 (1, None) => Answer::Open("it takes too long".into()),
                 (_, None) => {

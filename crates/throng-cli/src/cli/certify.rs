@@ -25,7 +25,7 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let asked = args.clone();
     console.begin(
         &limits,
-        Arc::new(move |why| {
+        Arc::new(move |why, _| {
             let render = if asked.json { json } else { text };
             render(&asked, "UNKNOWN", None, Some(&Fault::Limit(why.clone())), 0, 0.0)
         }),

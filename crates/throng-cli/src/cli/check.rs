@@ -62,7 +62,7 @@ pub(super) fn check(
     let input = match console.open_within(&args.input, &args.more, reading, limits)? {
         Ok(input) => input,
         Err(why) => {
-            print(&last_words(args)(&why))?;
+            print(&last_words(args)(&why, "still reading the input"))?;
             console.part();
             return Ok(1);
         }
@@ -306,9 +306,9 @@ fn checkpoint(args: &CheckArgs) -> Option<&PathBuf> {
 /// input does not.
 pub(super) fn last_words(args: &CheckArgs) -> LastWords {
     let (file, json) = (args.input.file().display().to_string(), args.json);
-    Arc::new(move |why| match json {
-        true => json::stopped(&file, why),
-        false => format!("UNKNOWN  {why}; how far the search came is not known\nfile:    {file}\n"),
+    Arc::new(move |why, doing| match json {
+        true => json::stopped(&file, why, doing),
+        false => format!("UNKNOWN  {why}; {doing}\nfile:    {file}\n"),
     })
 }
 

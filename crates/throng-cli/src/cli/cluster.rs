@@ -210,7 +210,7 @@ pub(super) fn check(args: &CheckArgs, hosts: &Path, console: &Console) -> Result
     let control = match Control::join(hosts, me, token(), patience, console.emergency(last_words(args))) {
         Ok(control) => control,
         Err(why) => {
-            console.print(&last_words(args)(&Unknown::Inconclusive(why)))?;
+            console.print(&last_words(args)(&Unknown::Inconclusive(why), "still joining"))?;
             return Ok(1);
         }
     };

@@ -15,7 +15,7 @@ use super::checkpoint::{Checkpoint, Kept};
 use super::machine;
 use super::meter::Meter;
 use super::{InputArgs, OutputArgs, files};
-use throng::{Error, Input, Job, Prepared, Remark};
+use throng::{Error, Input, Job, PROVER, Prepared, Remark};
 use throng_engine::checkpoint::Keeper;
 use throng_engine::{Progress, Watch};
 use throng_lang::load::{self, Format, Reading, Rejected};
@@ -43,8 +43,9 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// The same where several processes stop together.
 const TOGETHER: Duration = Duration::from_secs(5);
 
-/// Makes the text for standard output if nothing else will be written, given the reason.
-pub type LastWords = Arc<dyn Fn(&Unknown) -> String + Send + Sync>;
+/// Makes the text for standard output if nothing else will be written, given the reason and what is
+/// still being done.
+pub type LastWords = Arc<dyn Fn(&Unknown, &str) -> String + Send + Sync>;
 
 /// The output of a command and its settings.
 pub struct Console {
@@ -62,15 +63,26 @@ pub struct Console {
 }
 
 /// The phases of a command.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 enum Doing {
     /// Nothing that limits are for.
     #[default]
     Else,
     /// It reads the input, without looking at limits.
     Reading,
-    /// It searches.
-    Searching,
+    /// It searches: what was last heard of that, if anything.
+    Searching(Option<String>),
+}
+
+impl Doing {
+    fn words(&self) -> String {
+        match self {
+            Doing::Else => "still ending".into(),
+            Doing::Reading => "still reading the input".into(),
+            Doing::Searching(None) => "still preparing the search".into(),
+            Doing::Searching(Some(what)) => format!("still {what}"),
+        }
+    }
 }
 
 /// The report that has been written to standard output: never both.
@@ -195,12 +207,12 @@ impl Console {
         let _ = thread::Builder::new().spawn(move || {
             let mut over: Option<Instant> = None;
             loop {
-                let doing = *doing.lock().unwrap_or_else(PoisonError::into_inner);
+                let doing = doing.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let patience = match doing {
                     Doing::Else => return,
                     Doing::Reading => MOMENT,
-                    Doing::Searching if patient.load(Ordering::SeqCst) => TOGETHER,
-                    Doing::Searching => PATIENCE,
+                    Doing::Searching(_) if patient.load(Ordering::SeqCst) => TOGETHER,
+                    Doing::Searching(_) => PATIENCE,
                 };
                 // A search that is writing down how far it has come has noticed.
                 let busy = ending.kept.is_busy();
@@ -215,7 +227,7 @@ impl Console {
                             limits.memory_in_use() > all.min(2 * most)
                         });
                         if since >= patience || far {
-                            return ending.give_up(&|| last_words(&why));
+                            return ending.give_up(&last_words, &why);
                         }
                     }
                     Ok(()) | Err(_) => over = None,
@@ -235,11 +247,12 @@ impl Console {
     #[cfg(feature = "cluster")]
     pub fn emergency(&self, last_words: LastWords) -> Arc<dyn Fn(&str) + Send + Sync> {
         let ending = self.ending();
-        Arc::new(move |why| ending.give_up(&|| last_words(&Unknown::Inconclusive(why.into()))))
+        Arc::new(move |why| ending.give_up(&last_words, &Unknown::Inconclusive(why.into())))
     }
 
     fn ending(&self) -> Ending {
-        Ending { said: self.said.clone(), kept: self.kept.clone(), quiet: self.output.quiet }
+        let doing = self.doing.clone();
+        Ending { said: self.said.clone(), doing, kept: self.kept.clone(), quiet: self.output.quiet }
     }
 
     fn now(&self, doing: Doing) {
@@ -268,7 +281,7 @@ impl Console {
                 while ending.kept.is_busy() {
                     thread::sleep(GRACE);
                 }
-                ending.give_up(&|| last_words(&Unknown::Cancelled));
+                ending.give_up(&last_words, &Unknown::Cancelled);
             });
         });
         if let Err(why) = handled {
@@ -385,7 +398,7 @@ impl Console {
     pub fn has_read(&self) {
         let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
         if *doing == Doing::Reading {
-            *doing = Doing::Searching;
+            *doing = Doing::Searching(None);
         }
     }
 
@@ -425,6 +438,13 @@ impl Console {
 impl Watch for Console {
     fn progress(&self, now: &Progress) {
         self.meter.hear(now);
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Doing::Searching(heard) = &mut *doing {
+            *heard = Some(match now.engine {
+                PROVER => now.phase.clone(),
+                engine => format!("searching ({engine}: {})", now.phase),
+            });
+        }
     }
 
     fn keeper(&self) -> Option<&dyn Keeper> {
@@ -436,20 +456,22 @@ impl Watch for Console {
 #[derive(Clone)]
 struct Ending {
     said: Arc<Mutex<Printed>>,
+    doing: Arc<Mutex<Doing>>,
     kept: Arc<Kept>,
     quiet: bool,
 }
 
 impl Ending {
     /// Ends the process with these words, unless there is an answer.
-    fn give_up(&self, last_words: &dyn Fn() -> String) {
+    fn give_up(&self, last_words: &LastWords, why: &Unknown) {
+        let doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner).words();
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if *said == Printed::Answer {
             return;
         }
         *said = Printed::LastWords;
         let mut out = io::stdout().lock();
-        let _ = out.write_all(last_words().as_bytes()).and_then(|()| out.flush());
+        let _ = out.write_all(last_words(why, &doing).as_bytes()).and_then(|()| out.flush());
         self.kept.parting().filter(|_| !self.quiet).into_iter().for_each(|how| complain(&how));
         std::process::exit(1);
     }

@@ -22,7 +22,10 @@ pub(super) fn run(args: &CutoffArgs, console: &Console) -> Result<u8, Failure> {
     let (file, json) = (args.input.file().display().to_string(), args.json);
     console.begin(
         &limits,
-        Arc::new(move |why| if json { stopped(&file, why) } else { format!("UNKNOWN  {why}\n") }),
+        Arc::new(move |why, doing| match json {
+            true => stopped(&file, why),
+            false => format!("UNKNOWN  {why}; {doing}\n"),
+        }),
     );
     let reading = Reading { exact_copies: true, ..args.input.reading() };
     if args.certificate.is_some() && args.input.is_code() {

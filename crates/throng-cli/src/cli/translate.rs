@@ -37,7 +37,7 @@ pub(super) fn run(args: &TranslateArgs, console: &Console) -> Result<u8, Failure
     let limits = super::limits(args.timeout, args.memory);
     console.begin(
         &limits,
-        Arc::new(|why| {
+        Arc::new(|why, _| {
             complain(&format!("UNKNOWN  {why}"));
             String::new()
         }),

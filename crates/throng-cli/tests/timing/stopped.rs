@@ -67,7 +67,7 @@ fn an_interrupt_ends_what_does_not_listen() {
     let _alone = alone();
     let (status, out, err) = signalled("-INT", &["check", "-", "--from", "bp"]);
     assert!(status == Some(1) && out.starts_with("UNKNOWN"), "{status:?} {out}{err}");
-    assert!(out.contains("stopped on request; how far the search came is not known"), "{out}");
+    assert!(out.contains("stopped on request; still reading the input"), "{out}");
     let (status, out, _) = signalled("-INT", &["check", "-", "--from", "bp", "--json"]);
     let json: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((status, &json["verdict"]), (Some(1), &Value::from("unknown")));

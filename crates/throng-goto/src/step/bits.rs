@@ -78,7 +78,7 @@ impl Stepper<'_> {
         let bytes = self.bytes(run, a, at.size, named)?.to_vec();
         self.touch(run, a, at.size.into(), false);
         if self.program.holders.any && !self.addresses_at(run, a, at.size).is_empty() {
-            self.missing(NUMBER);
+            self.missing(run, NUMBER);
         }
         let (v, open) = word(&bytes);
         let wanted = open & mask;
@@ -94,7 +94,7 @@ impl Stepper<'_> {
         if bytes.iter().enumerate().any(|(k, &b)| b == COPIED && mask >> (8 * k) & 255 != 0) {
             return Err(Stop::Undefined("a copy of memory that was never written is read".into()));
         }
-        for chosen in self.choices(wanted, at) {
+        for chosen in self.choices(run, a, wanted, at) {
             let mut next = run.clone();
             let v = v | chosen;
             self.write_bytes(&mut next, a, &bytes_of(v, open & !mask, at.size), named)?;
@@ -108,13 +108,13 @@ impl Stepper<'_> {
     }
 
     /// Returns the values to try for these bits: all, if they are few.
-    fn choices(&mut self, wanted: i64, at: Int) -> Vec<i64> {
+    fn choices(&mut self, run: &Run, a: i64, wanted: i64, at: Int) -> Vec<i64> {
         let places: Vec<u32> = (0..64).filter(|k| wanted >> k & 1 != 0).collect();
         let spread = |v: i64| places.iter().enumerate().fold(0, |all, (n, k)| all | (v >> n & 1) << k);
         if places.len() <= 8 {
             return (0..1 << places.len()).rev().map(spread).collect();
         }
-        self.missing("memory that was never written has more values than those that were tried");
+        self.missing(run, self.unwritten(a));
         let mut tried: Vec<i64> = Vec::new();
         for v in values(self.program, Int::new(at.size.max(2), true)).0.into_iter().rev().map(spread) {
             if !tried.contains(&v) {
@@ -141,7 +141,7 @@ impl Stepper<'_> {
         let all = if at.size == 8 { -1 } else { (1 << (8 * u32::from(at.size))) - 1 };
         if (before ^ v) & all & !mask & !open != 0 {
             // What another thread has written since the number was read is lost.
-            self.missing("bit-fields that share memory are written at the same time");
+            self.missing(run, "bit-fields that share memory are written at the same time");
         }
         self.write_bytes(run, a, &bytes_of(v, open, at.size), named)?;
         if self.program.holders.any && self.completes_private_address(run, a, at.size) {

@@ -257,7 +257,7 @@ impl Stepper<'_> {
                 heap.write(slot, &[new]);
             }
             if stale && self.has_company(run) {
-                self.missing(STALE);
+                self.missing(run, STALE);
             }
             run.slots.push(slot as u32);
         }

@@ -195,7 +195,7 @@ impl Stepper<'_> {
         if slots.len() < MOST_FREED {
             slots.push(heap.iter().position(|s| *s == Slot::Empty).unwrap_or(heap.len()));
         } else {
-            self.missing(format!("only {MOST_FREED} freed objects are told apart from new ones"));
+            self.missing(run, format!("only {MOST_FREED} freed objects are told apart from new ones"));
         }
         for slot in slots {
             let mut next = run.clone();
@@ -288,6 +288,13 @@ impl Stepper<'_> {
         heap.resize(used, &Slot::Empty);
     }
 
+    /// Says that memory which was never written has a value that is not tried.
+    pub(super) fn unwritten(&self, a: i64) -> String {
+        let name = self.program.name_of(a);
+        let what = name.map_or("memory".into(), |name| format!("`{name}`"));
+        format!("{what} was never written, and has more values than those that were tried")
+    }
+
     /// A local variable is alive from here on, without a value.
     pub(super) fn begins(&mut self, run: &mut Run, a: i64, size: usize) {
         let object = object_of(a);
@@ -298,7 +305,7 @@ impl Stepper<'_> {
             None => matches!(self.slot(run, a), Some(Slot::Local(_, _, true))),
         };
         if again && leaves && self.has_company(run) {
-            self.missing(STALE);
+            self.missing(run, STALE);
         }
         self.fill(run, object, size, OPEN);
     }
@@ -388,7 +395,7 @@ impl Stepper<'_> {
                 return Err(self.memory_error("a pointer is moved far away from its object"));
             }
             PointerUse::Ordered(..) if objects[0] != objects[1] => {
-                self.missing_at(run, "addresses of different objects are ordered or subtracted");
+                self.missing(run, "addresses of different objects are ordered or subtracted");
             }
             PointerUse::Compared(..) if objects.contains(&DANGLING) && !objects.contains(&0) => {
                 let why = "a pointer to an object that no longer exists is compared";

@@ -186,7 +186,7 @@ pub fn explore(program: &Program) -> Ends {
         let mut moves = false;
         for (i, thread) in threads.iter().enumerate() {
             let steps = step(program, &memory, thread);
-            found.missing.extend(steps.missing);
+            found.missing.extend(steps.missing.map(|missing| missing.what));
             for outcome in steps.outcomes {
                 moves = true;
                 let mut rest = threads.clone();

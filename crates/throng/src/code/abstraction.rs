@@ -5,17 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::text::Loaded;
-use super::{Posed, line_facts};
+use super::{Posed, line_facts, undecided};
 use crate::error::Error;
 use crate::job::Job;
-use crate::outcome::{Outcome, Remark};
+use crate::outcome::{Outcome, Remark, Status};
 use crate::report::facts::LineFacts;
 use crate::report::plural;
+use crate::undecided::{PROVER as NAME, Possible, stretches};
 use throng_abstract::prove::{Ended, Round, attempt, is_violation};
 use throng_check::Checked;
 use throng_check::certify::Fault;
 use throng_engine::hunt::Hunt;
-use throng_engine::{Algorithm, Answer, Engine, Settings, Silent, Statistics, Watch};
+use throng_engine::{Algorithm, Answer, Engine, Progress, Settings, Silent, Statistics, Watch};
 use throng_goto::Program;
 use throng_goto::model::{Concrete, Remarks};
 use throng_goto::program::{BinOp, Expr, Instr};
@@ -30,8 +31,6 @@ use throng_model::limits::Limits;
 use throng_model::problem::Problem;
 use throng_model::verdict::{Certificate, SourceProof, Unknown, Verdict};
 
-/// What answers of this engine are signed with.
-const NAME: &str = "abstraction";
 /// How long it may take alone if there is no limit.
 const ALONE: Duration = Duration::from_secs(60);
 
@@ -54,6 +53,10 @@ struct Found {
     rounds: Vec<String>,
     last: Option<Round>,
     said: Option<String>,
+    /// Why it gave up, and when.
+    gave_up: Option<(Unknown, Duration)>,
+    /// A run that exact values allow: threads and lines, and whether a violation is at its end.
+    run: Option<(Vec<(u32, u32)>, bool)>,
     document: Option<Document>,
     /// That the proof was checked.
     checked: Option<Checked>,
@@ -64,6 +67,41 @@ struct Found {
     flaw: Option<String>,
     /// What the hunts came across that always take place.
     remarks: Remarks,
+}
+
+impl Found {
+    /// Says how far it came, where a question stays open.
+    fn explain(&self, posed: &Posed, outcome: &mut Outcome) {
+        let Some((why, time)) = &self.gave_up else { return };
+        let attempts = &mut outcome.answer.attempts;
+        attempts.push(throng_engine::Attempt::gave_up(NAME, why, *time));
+        if let Some((run, violates)) = &self.run {
+            outcome.possible.push(possible(posed, run, *violates));
+        } else if let Some((line, round)) = self.last.as_ref().and_then(|r| Some((r.stops?, r))) {
+            let learned = round.then.split_once(": ").map_or("", |(_, what)| what);
+            let why = match learned {
+                "" => format!("a proof by abstraction is stuck here: {}", round.then),
+                what => {
+                    format!("round {} of a proof by abstraction still learned here: {what}", round.number)
+                }
+            };
+            outcome.look.push(undecided::line(posed, line, why));
+        }
+    }
+}
+
+/// Returns the run that a proof cannot rule out.
+fn possible(posed: &Posed, run: &[(u32, u32)], violates: bool) -> Possible {
+    let end = match violates {
+        true => "a solver finds values for each step, and no search has taken these steps",
+        false => "what its last line does is undefined or not modelled; behind that nothing is known",
+    };
+    Possible {
+        target: posed.problem.targets.first().map_or_else(String::new, |target| target.name.clone()),
+        uncertain: vec![end.into()],
+        trace: None,
+        lines: stretches(run.iter().copied()),
+    }
 }
 
 impl Attempt {
@@ -84,16 +122,19 @@ impl Attempt {
         act(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Why it ended; a share of the time is nothing that anybody asked for.
-    fn why(&self, why: &Unknown) -> String {
-        match why {
-            Unknown::Time(_) if self.first => "its share of the time is used up".into(),
-            why => why.to_string(),
-        }
+    /// Notes why it ended; a share of the time is nothing that anybody asked for.
+    fn gives_up(&self, why: Unknown, began: Instant) {
+        let why = match why {
+            Unknown::Time(_) if self.first => {
+                Unknown::Inconclusive("its share of the time is used up".into())
+            }
+            why => why,
+        };
+        self.note(|f| f.gave_up = Some((why, began.elapsed())));
     }
 
     /// Returns whether everything that is asked was proved.
-    fn run(&self, limits: &Limits) -> bool {
+    fn run(&self, limits: &Limits, listener: &dyn Watch) -> bool {
         let program = &*self.loaded.query.program;
         if let Ok(variables) = Variables::of(program) {
             for p in &self.offered {
@@ -101,7 +142,13 @@ impl Attempt {
                 self.note(|f| f.rounds.push(text));
             }
         }
+        let start = Instant::now();
+        let say = |phase: String| {
+            listener.progress(&Progress { engine: NAME, phase, configurations: 0, frontier: 0 });
+        };
+        say("proving facts".into());
         let mut watch = |round: &Round| {
+            say(format!("proving by abstraction, behind round {}", round.number));
             self.note(|f| {
                 f.rounds.push(line(round));
                 if !round.run.is_empty() {
@@ -118,9 +165,7 @@ impl Attempt {
                     Ok(certified) => certified.map(|certified| certified.checked),
                     Err(fault) => {
                         self.note(|f| match fault {
-                            Fault::Limit(why) => {
-                                f.said = Some(format!("predicate abstraction: {}", self.why(&why)));
-                            }
+                            Fault::Limit(why) => f.gave_up = Some((why, start.elapsed())),
                             fault => f.flaw = Some(format!("a proof by abstraction does not stand: {fault}")),
                         });
                         return false;
@@ -143,31 +188,26 @@ impl Attempt {
                 true
             }
             Ok((graph, Ended::Found(moves, _))) => {
-                let what = if is_violation(&graph, &moves) {
-                    "a violation"
-                } else {
-                    "something undefined or not modelled"
-                };
-                let said = format!(
-                    "predicate abstraction found a run of {} into {what} that exact values allow; it was not replayed",
-                    plural(moves.len() as u64, "step")
-                );
-                self.note(|f| f.said = Some(said));
+                let violates = is_violation(&graph, &moves);
+                self.note(|f| {
+                    let run = f.last.as_ref().map(|round| round.run.clone());
+                    f.run = run.map(|run| (run, violates));
+                });
+                let why = "it cannot rule out a run, which is shown as possible";
+                self.gives_up(Unknown::Inconclusive(why.into()), start);
                 false
             }
             Err(Unknown::Cancelled) => false,
             Err(why) => {
-                self.note(|f| {
-                    let stuck = f.last.as_ref().map_or(String::new(), where_stuck);
-                    f.said = Some(format!("predicate abstraction: {}{stuck}", self.why(&why)));
-                });
+                self.note(|f| f.rounds.extend(f.last.as_ref().map(where_stuck)));
+                self.gives_up(why, start);
                 false
             }
         }
     }
 
     /// Says what became of it, and what a proof takes for granted.
-    pub(super) fn report(&self, outcome: &mut Outcome) {
+    pub(super) fn report(&self, posed: &Posed, outcome: &mut Outcome) {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         outcome.remarks.extend(found.rounds.iter().cloned().map(Remark::Round));
         let proved = found.document.is_some() && outcome.is_safe();
@@ -178,8 +218,10 @@ impl Attempt {
                 }
             }
         }
-        let open = !outcome.is_safe() && !outcome.is_unsafe();
-        outcome.remarks.extend(found.said.clone().filter(|_| proved || open).map(Remark::Abstraction));
+        outcome.remarks.extend(found.said.clone().filter(|_| proved).map(Remark::Abstraction));
+        if outcome.status() == Status::Unknown {
+            found.explain(posed, outcome);
+        }
     }
 
     /// Returns the certificate of the proof, if there is one.
@@ -222,7 +264,7 @@ fn offered(loaded: &Loaded) -> Result<Vec<Predicate>, Error> {
 /// The last run of the abstraction that the program does not have, by lines of the C file, and what
 /// was tried.
 fn where_stuck(round: &Round) -> String {
-    let mut text = format!("\n  the last run of the abstraction, in round {}:", round.number);
+    let mut text = format!("abstraction: the last run, in round {}:", round.number);
     const MOST: usize = 40;
     let mut before = None;
     for &(thread, line) in round.run.iter().take(MOST) {
@@ -337,8 +379,8 @@ impl WithAbstraction<'_> {
         met
     }
 
-    /// Where any number of threads begins there is no hunt of its own; before a proof that goes first,
-    /// `explicit` looks for a violation for a moment, with the fewest threads.
+    /// Where any number of threads begins there is no hunt of its own: `explicit` looks for a violation
+    /// for a moment, with the fewest threads.
     fn look(&self, problem: &Problem, limits: &Limits) -> Option<Answer> {
         if self.hunt.is_some() {
             return None;
@@ -393,7 +435,7 @@ impl Algorithm for WithAbstraction<'_> {
         let mut answer = if self.attempt.first {
             let prove = || {
                 let share = limits.time_left().map_or(ALONE, |left| left / 2);
-                self.attempt.run(&mine.timeout(share))
+                self.attempt.run(&mine.timeout(share), watch)
             };
             match self.hunt(problem, limits).or_else(|| self.look(problem, limits)) {
                 Some(answer) => answer,
@@ -404,13 +446,13 @@ impl Algorithm for WithAbstraction<'_> {
             let (stop_mine, stop_theirs) = (mine.stopper(), theirs.stopper());
             std::thread::scope(|scope| {
                 let prover = scope.spawn(|| {
-                    let proved = self.attempt.run(&mine);
+                    let proved = self.attempt.run(&mine, watch);
                     if proved {
                         stop_theirs.stop();
                     }
                     proved
                 });
-                let answer = self.hunt(problem, limits);
+                let answer = self.hunt(problem, limits).or_else(|| self.look(problem, limits));
                 let answer = answer.unwrap_or_else(|| self.then.run(problem, &theirs, watch));
                 if answer.verdicts.iter().all(|v| !matches!(v, Verdict::Unknown(_))) {
                     stop_mine.stop();

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::abstraction::{Attempt, WithAbstraction};
-use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races};
+use super::{Answered, Posed, deadlock, locksets, memory, orders, parts, races, undecided};
 use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
+use crate::report::plural;
 use throng_engine::hunt::{Hunt, HuntFirst};
 use throng_engine::{Algorithm, Answer, Engine, Watch};
 use throng_goto::model::Remarks;
-use throng_goto::program::{Doubt, Program, Start};
+use throng_goto::program::{Program, Start};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem};
@@ -128,6 +129,7 @@ pub(super) fn decide(
     if outcome.is_safe() && (locksets.is_some() || by_analysis || ordered || abstraction.trusts_bounds()) {
         memory::refute(job, posed, &mut outcome, limits)?;
     }
+    undecided::look(posed, &mut outcome);
     if let Some(analysed) = &analysed {
         races::conclude(job, posed, &mut outcome, analysed);
     }
@@ -167,6 +169,7 @@ pub(super) fn hunt(program: &Program, bound: Bound) -> Hunt {
 
 /// Withdraws verdicts that the program itself may not bear out, which engines do not know.
 fn settle(posed: &Posed, outcome: &mut Outcome) {
+    let mut possible = Vec::new();
     for (n, verdict) in outcome.answer.verdicts.iter_mut().enumerate() {
         let why = match verdict {
             Verdict::Unsafe(trace) => unsure_run(posed, n, trace),
@@ -176,9 +179,14 @@ fn settle(posed: &Posed, outcome: &mut Outcome) {
             Verdict::Unknown(_) => None,
         };
         if let Some(why) = why {
-            *verdict = Verdict::Unknown(Unknown::Unsure(why));
+            let open = Verdict::Unknown(Unknown::Unsure(why));
+            if let Verdict::Unsafe(trace) = std::mem::replace(verdict, open) {
+                possible.push((n, trace));
+            }
         }
     }
+    let shown = possible.iter().map(|(n, trace)| undecided::possible(posed, &outcome.problem, *n, trace));
+    outcome.possible = shown.collect();
     if posed.undefined().is_some() {
         // Nor is anything known about small numbers of threads.
         outcome.answer.statistics.complete_up_to = None;
@@ -188,14 +196,13 @@ fn settle(posed: &Posed, outcome: &mut Outcome) {
 
 /// Returns why a run into target `n` need not be one of the program.
 pub(super) fn unsure_run(posed: &Posed, n: usize, trace: &Trace) -> Option<String> {
-    let mut doubts = throng_goto::doubt::doubts(&posed.model, trace);
-    if n >= posed.program().asked.len() {
-        // What threads do up to where they wait in a deadlock is not part of the run.
-        doubts.extend(posed.loaded.query.undefined().map(|name| Doubt::Undefined(name.into())));
-    }
-    let words: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
-    (!words.is_empty())
-        .then(|| format!("a run was found, but perhaps not one of the program: {}", words.join("; ")))
+    let doubts = undecided::doubts(posed, n, trace);
+    let first = doubts.first()?;
+    let more = match doubts.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {} more", plural(more as u64, "doubt")),
+    };
+    Some(format!("a run was found, but perhaps not one of the program: {first}{more}"))
 }
 
 /// Returns why a proof need not be one about the program.

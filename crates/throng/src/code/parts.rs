@@ -8,7 +8,7 @@ use super::check::{Search, decide, searching};
 use super::{Posed, deadlock};
 use crate::error::Error;
 use crate::job::Job;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Status};
 use throng_check::Checked;
 use throng_engine::Answer;
 use throng_engine::gave_up::GaveUp;
@@ -132,7 +132,7 @@ pub(super) fn together(question: &Question) -> Question {
 /// Answers one question.
 fn part(job: &Job<'_>, search: Search<'_>, mut posed: Posed, limits: &Limits) -> Result<Part, Error> {
     let (mut outcome, abstraction) = decide(job, search, &mut posed, limits)?;
-    abstraction.report(&mut outcome);
+    abstraction.report(&posed, &mut outcome);
     Ok(Part { posed, outcome, abstraction, executions: false })
 }
 
@@ -191,6 +191,10 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
             merged.remarks.extend(outcome.remarks.iter().cloned());
         }
     }
+    let open = |p: &Part| matches!(p.outcome.status(), Status::Unknown);
+    merged.possible = parts.iter().flat_map(|p| p.outcome.possible.iter().cloned()).collect();
+    merged.look = parts.iter().filter(|p| open(p)).flat_map(|p| p.outcome.look.iter().cloned()).collect();
+    merged.look.dedup();
     merged.findings = parts.iter().find_map(|p| p.outcome.findings.clone());
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);

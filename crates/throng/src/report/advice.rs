@@ -2,6 +2,8 @@
 
 use super::plural;
 use crate::outcome::Outcome;
+use throng_engine::Engine;
+use throng_lang::load::Format;
 use throng_lang::vocabulary::Vocabulary;
 use throng_model::assumption::Assumption;
 use throng_model::problem::{Bound, Target};
@@ -47,6 +49,10 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     // Engines that cover configurations decide nothing about whole ones.
     let covers = report.problem.model.predecessors().is_some()
         && !report.problem.targets.iter().any(Target::is_about_all_threads);
+    let is_code = report.subject.format.is_some_and(Format::is_code);
+    tips.extend(
+        report.look.iter().filter_map(|look| Some(format!("line {}: {}", look.line, look.advice.as_ref()?))),
+    );
     let or_backward = if covers { format!(", or {backward}") } else { String::new() };
     match why {
         Unknown::LeftOut(_) => return tips,
@@ -58,18 +64,19 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
                 names.timeout,
                 (limit.as_secs_f64() * 4.0).ceil().max(1.0)
             ));
-            if report.shown().attempts.is_empty() {
+            if report.engine != Engine::Auto.name() {
                 tips.push(format!("other engines: {auto}, which runs all suitable ones"));
             }
         }
         Unknown::Memory(limit) => {
             let more = (limit >> 20).saturating_mul(2).max(1);
             tips.push(format!("more memory, on a machine that has it: {} {more}", names.memory));
-            tips.push(match covers {
-                true => {
-                    format!("an engine that stores less: {backward} (any number of threads) or {symbolic}")
-                }
-                false => format!("an engine that stores less: {symbolic}"),
+            tips.extend(match (covers, is_code) {
+                (true, _) => Some(format!(
+                    "an engine that stores less: {backward} (any number of threads) or {symbolic}"
+                )),
+                (false, false) => Some(format!("an engine that stores less: {symbolic}")),
+                (false, true) => None,
             });
         }
         Unknown::Cancelled => {
@@ -81,7 +88,7 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
             tips.push(format!("an engine that proves for any number of threads: {auto}{or_backward}"));
         }
         Unknown::Inconclusive(_) | Unknown::NotForThisModel(_) => {
-            let tried = !report.shown().attempts.is_empty();
+            let tried = report.engine == Engine::Auto.name();
             match (tried, covers) {
                 (false, _) => tips.push(format!("another engine: {auto} (all suitable ones){or_backward}")),
                 (true, true) => tips.push(format!("another engine: {backward}")),
@@ -89,7 +96,9 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
             }
         }
     }
-    if any && known < 3 && !matches!(why, Unknown::Bound(_)) {
+    // A program that has no more threads has no smaller question.
+    let more = report.most_threads.is_none_or(|most| known.max(1) + 1 < most);
+    if any && more && known < 3 && !matches!(why, Unknown::Bound(_)) {
         tips.push(format!(
             "a smaller question, which may already show a bug: {} {}",
             names.threads,

@@ -10,6 +10,7 @@ use super::story::{Story, describe_run};
 use super::{advice, at_most, evidence, reason, scope, scope_of};
 use crate::findings::Findings;
 use crate::outcome::{MemoryModel, Outcome, Phases, Status, Written};
+use crate::undecided::{Look, Possible};
 use throng_engine::{Attempt, Statistics};
 use throng_lang::question::SourceDiagnostic;
 use throng_model::problem::Bound;
@@ -43,6 +44,10 @@ struct Document<'a> {
     targets: &'a [TargetDocument<'a>],
     /// The trace of the first target that is reached.
     trace: Option<&'a Story>,
+    /// Runs that may be violations, and what is uncertain about them, where an answer is missing.
+    possible: &'a [Possible],
+    /// Places to look at, where an answer is missing.
+    look: &'a [Look],
     /// The certificate that was written.
     certificate: Option<&'a Written>,
     statistics: Numbers<'a>,
@@ -161,6 +166,8 @@ pub fn write(report: &Outcome) -> String {
         memory_model: report.memory_model.map(MemoryModel::name),
         targets: &targets,
         trace: targets.iter().find_map(|t| t.trace.as_ref()),
+        possible: &report.possible,
+        look: &report.look,
         certificate: report.certificate.as_ref(),
         statistics: Numbers {
             search: &report.shown().statistics,
@@ -179,9 +186,10 @@ pub fn write(report: &Outcome) -> String {
     to_text(&document)
 }
 
-/// Returns the document of a run that was stopped before there was a question.
-pub fn stopped(file: &str, why: &Unknown) -> String {
-    let attempt = Attempt::none(why);
+/// Returns the document of a run that was stopped before there was a report, and what it was doing.
+pub fn stopped(file: &str, why: &Unknown, doing: &str) -> String {
+    let mut attempt = Attempt::none(why);
+    attempt.outcome.push_str(&format!("; {doing}"));
     to_text(&Document {
         schema: SCHEMA,
         tool: env!("CARGO_PKG_NAME"),
@@ -198,6 +206,8 @@ pub fn stopped(file: &str, why: &Unknown) -> String {
         memory_model: None,
         targets: &[],
         trace: None,
+        possible: &[],
+        look: &[],
         certificate: None,
         statistics: Numbers {
             search: &Statistics::default(),

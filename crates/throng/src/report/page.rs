@@ -19,6 +19,7 @@ use super::facts::{LineFacts, facts as line_facts};
 use super::{advice, all_threads, detail, duration, evidence, findings, text};
 use crate::findings::{Findings, PossibleRace, SharedAccess, SharedObject};
 use crate::outcome::{Outcome, Status};
+use crate::undecided::{Look, Possible};
 use throng_engine::Attempt;
 use throng_lang::question::SourceDiagnostic;
 use throng_model::verdict::Verdict;
@@ -43,6 +44,9 @@ struct Document<'a> {
     /// The facts proved about each line.
     lines: Vec<LineFacts>,
     attempts: &'a [Attempt],
+    /// Runs that may be violations, and places to look at, where an answer is missing.
+    possible: &'a [Possible],
+    look: &'a [Look],
     /// What is known about shared objects.
     races: Option<Races<'a>>,
     version: &'static str,
@@ -140,6 +144,8 @@ pub fn write(report: &Outcome) -> String {
         targets,
         proofs,
         lines: line_facts(report),
+        possible: &report.possible,
+        look: &report.look,
         attempts: &report.shown().attempts,
         races: report.findings.as_deref().map(Races::of),
         version: env!("CARGO_PKG_VERSION"),

@@ -11,9 +11,10 @@ use super::findings;
 use super::story::{Culprit, Event, Participant, Situation, Story, Values, call_stack, describe_run};
 use super::{advice, all_threads, detail, duration, evidence, lanes::lanes, plural, threads_of};
 use crate::outcome::{Outcome, Status, shows_value};
+use crate::undecided::{Look, Possible};
 use throng_model::problem::Target;
 use throng_model::thread_names::{Role, ThreadId};
-use throng_model::verdict::Verdict;
+use throng_model::verdict::{Unknown, Verdict};
 
 /// The extent and style of the output.
 #[derive(Clone, Copy, Debug, Default)]
@@ -242,29 +243,82 @@ fn proved(report: &Outcome) -> String {
     head.to_string() + &facts.iter().map(line).collect::<String>()
 }
 
-/// Returns the text about undecided targets: the reason, the record of each engine, what is known,
-/// and what to try.
+/// Returns the text about undecided targets: what is known, where to look, the record of each
+/// engine, what to try, and runs that may be violations. The first line has said the reason.
 fn undecided(report: &Outcome, options: Options) -> String {
-    let Some(why) = report.shown().verdicts.iter().find_map(|v| match v {
-        Verdict::Unknown(why) => Some(why),
-        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
-    }) else {
-        return String::new();
-    };
-    let mut out = format!("\n{}", row("why", &why.to_string(), options));
-    for (i, a) in report.shown().attempts.iter().enumerate() {
-        let (time, count) =
-            (duration(Duration::from_secs_f64(a.seconds.max(0.0))), a.statistics.configurations);
-        let outcome = if a.outcome == why.to_string() { "the same" } else { &a.outcome };
-        let line = format!("{}: {outcome}, {time}, {}", a.engine, plural(count, "configuration"));
-        out.push_str(&row(if i == 0 { "tried" } else { "" }, &line, options));
-    }
+    let Some(why) = report.unknown() else { return String::new() };
     let known = advice::established(report, why).unwrap_or_else(|| "nothing was established".into());
-    out.push_str(&row("known", &known, options));
-    for (i, tip) in advice::next(report, why).iter().enumerate() {
-        let mut lines = tip.lines();
-        out.push_str(&row(if i == 0 { "next" } else { "" }, lines.next().unwrap_or_default(), options));
+    let mut out = format!("\n{}", row("known", &known, options));
+    out.push_str(&rows("look at", report.look.iter().map(place), options));
+    out.push_str(&rows("tried", tried(report, why), options));
+    out.push_str(&rows("next", advice::next(report, why), options));
+    for possible in &report.possible {
+        out.push_str(&may_be(possible, report.file(), options));
+    }
+    out
+}
+
+/// Formats rows under one name. What follows the first line of a value is to be copied.
+fn rows(name: &str, values: impl IntoIterator<Item = String>, options: Options) -> String {
+    let mut out = String::new();
+    for (i, value) in values.into_iter().enumerate() {
+        let mut lines = value.lines();
+        out.push_str(&row(if i == 0 { name } else { "" }, lines.next().unwrap_or_default(), options));
         lines.for_each(|line| _ = writeln!(out, "             {line}"));
+    }
+    out
+}
+
+/// Formats a place to look at.
+fn place(look: &Look) -> String {
+    let function = match look.function.as_str() {
+        "" => String::new(),
+        function => format!(" in `{function}`"),
+    };
+    let text = match look.statement.as_str() {
+        "" => String::new(),
+        statement => format!("\n{} | {statement}", look.line),
+    };
+    format!("{}:{}{function}: {}{text}", look.file, look.line, look.why)
+}
+
+/// Returns what the engines said, each reason once; what none of them could be asked is left out.
+fn tried(report: &Outcome, why: &Unknown) -> Vec<String> {
+    let refused = Unknown::NotForThisModel(String::new()).cause();
+    let mut said: Vec<(&str, Vec<String>)> = Vec::new();
+    for a in report.shown().attempts.iter().filter(|a| a.cause != Some(refused)) {
+        let time = duration(Duration::from_secs_f64(a.seconds.max(0.0)));
+        let work = match a.statistics.configurations {
+            0 => time,
+            count => format!("{}, {time}", plural(count, "configuration")),
+        };
+        let engine = format!("{} ({work})", a.engine);
+        match said.iter_mut().find(|(outcome, _)| *outcome == a.outcome) {
+            Some((_, engines)) => engines.push(engine),
+            None => said.push((&a.outcome, vec![engine])),
+        }
+    }
+    let why = why.to_string();
+    let line = |(outcome, engines): &(&str, Vec<String>)| match *outcome == why {
+        true => engines.join(", "),
+        false => format!("{}: {outcome}", engines.join(", ")),
+    };
+    said.iter().map(line).collect()
+}
+
+/// Formats a run that may be a violation, and what is uncertain about it.
+fn may_be(possible: &Possible, file: &str, options: Options) -> String {
+    let mut out = format!("\nPOSSIBLE run into {}, which may not be one of the program:\n", possible.target);
+    for doubt in &possible.uncertain {
+        out.push_str(&wrap("  uncertain: ", doubt, 13));
+    }
+    for stretch in &possible.lines {
+        let lines: Vec<String> = stretch.lines.iter().map(u32::to_string).collect();
+        let head = format!("  thread {}: ", stretch.thread);
+        out.push_str(&wrap(&head, &format!("lines {}", lines.join(", ")), head.len()));
+    }
+    if let Some(trace) = &possible.trace {
+        out.push_str(&story(trace, &plural(trace.threads.into(), "thread"), file, options));
     }
     out
 }

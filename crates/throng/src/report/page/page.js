@@ -845,6 +845,22 @@
           { class: "pane proof" },
           card("Why there is no answer", el("p", { class: "claim" }, el("b", {}, target.name), ": " + target.why + ".")),
           card("What is known all the same", el("p", {}, target.established ? "There is " + target.established + "." : "Nothing was established before the search stopped.")),
+          data.look.length
+            ? card("Where to look", el("ul", { class: "next" }, data.look.map((look) => el("li", {}, el("b", {}, look.file + ":" + look.line + (look.function ? " in " + look.function : "")), ": " + look.why + "."))))
+            : null,
+          data.possible.map((run) =>
+            card(
+              "A possible run",
+              el("p", {}, "It may not be one of the program: " + run.uncertain.join("; ") + "."),
+              el(
+                "ol",
+                { class: "next" },
+                run.trace
+                  ? run.trace.steps.map((step) => el("li", {}, (step.thread === null ? "" : step.thread + ", ") + "line " + step.line + ": " + step.statement))
+                  : run.lines.map((stretch) => el("li", {}, "thread " + stretch.thread + ": lines " + stretch.lines.join(", "))),
+              ),
+            ),
+          ),
           card("What to try next", el("ul", { class: "next" }, target.next.map((tip) => el("li", {}, tip)))),
           attempts.length
             ? card("What each engine did", el("table", {}, el("thead", {}, el("tr", {}, ["engine", "how it ended", "configurations", "time"].map((h) => el("th", {}, h)))), el("tbody", {}, attempts)))
