@@ -161,7 +161,16 @@ fn inputs_are_tried_by_value_and_then_nothing_is_proved() {
     is_safe(&compared.replace("BOUND", "5"), 1);
     is_unsafe(&compared.replace("BOUND", "4"), 1);
     is_unsafe(&compared.replace("x < BOUND", "x != 3"), 1);
-    // Not where it is computed with.
+    // Each of a few values that are left is tried, where it is computed with.
+    let few = "int __VERIFIER_nondet_int(void); int a[10]; int main() { int i = __VERIFIER_nondet_int(); \
+        if (i < 0 || i >= 10) return 0; a[i] = i * i; assert(a[i] != NEVER); return 0; }";
+    is_safe(&few.replace("NEVER", "50"), 1);
+    is_unsafe(&few.replace("NEVER", "36"), 1);
+    let assumed = "long __VERIFIER_nondet_long(void); int main() { long n = __VERIFIER_nondet_long(); \
+        int few = n >= 100 && n < 105; if (!few) return 0; assert(n % 5 == n - LEAST); return 0; }";
+    is_safe(&assumed.replace("LEAST", "100"), 1);
+    is_unsafe(&assumed.replace("LEAST", "101"), 1);
+    // Not where many are computed with.
     let sum = "int __VERIFIER_nondet_int(void); int main() { int n = __VERIFIER_nondet_int(); if (n > 5) assert(n + 7 != 100); return 0; }";
     assert!(!matches!(found(sum, 1), Found::Safe(_)));
 }

@@ -182,6 +182,30 @@ fn nothing_is_proved_through_what_is_not_defined() {
     }
 }
 
+/// The place at which the answer was lost is named, and each reason is said once.
+#[test]
+fn an_answer_that_is_missing_says_where_to_look() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-look");
+    let text = "int __VERIFIER_nondet_int(void); int x[4];\n\
+                int main(void) {\n  int n = __VERIFIER_nondet_int();\n  assert(n * n + x[n & 3] != 17);\n}";
+    let ran = check(&scratch, "square.c", text, &["--timeout", "20"]);
+    let why = "`n` has more values than those that were tried";
+    answers(&ran, "UNKNOWN", 1, &[why]);
+    let said = out(&ran);
+    let (head, rest) = said.split_once("\n\n").expect("two parts");
+    assert!(head.contains(why) && !rest.contains("why:") && !rest.contains("the same"), "{said}");
+    let look = ["look at:", "in `main`", "assert(n * n + x[n & 3] != 17);", "a small range", "tried:"];
+    look.iter().for_each(|part| assert!(rest.contains(part), "{part}: {said}"));
+    assert!(!rest.contains("lists no predecessors") && !rest.contains("--threads 2"), "{said}");
+    let ran = check(&scratch, "square.c", text, &["--json", "--timeout", "20"]);
+    let document: Value = serde_json::from_str(&out(&ran)).unwrap();
+    let look = &document["look"][0];
+    assert_eq!((&look["function"], &look["why"]), (&Value::from("main"), &Value::from(why)));
+}
+
 /// The part of a run before the call is one of the program.
 #[test]
 fn a_run_that_calls_nothing_undefined_counts() {
@@ -192,7 +216,16 @@ fn a_run_that_calls_nothing_undefined_counts() {
     let before = "extern void later(void); int x;\nint main(void) { assert(x == 1); later(); return 0; }";
     answers(&check(&scratch, "before.c", before, &[]), "UNSAFE", 10, &[]);
     let after = "extern void first(void); int x;\nint main(void) { first(); assert(x == 1); return 0; }";
-    answers(&check(&scratch, "after.c", after, &[]), "UNKNOWN", 1, &["a run was found", "`first` is called"]);
+    let doubted = check(&scratch, "after.c", after, &[]);
+    answers(&doubted, "UNKNOWN", 1, &["a run was found", "`first` is called"]);
+    let shown =
+        ["POSSIBLE run into assertions", "uncertain: `first` is called", "the assertion `x == 1` fails"];
+    shown.iter().for_each(|part| assert!(out(&doubted).contains(part), "{part}: {}", out(&doubted)));
+    let document: Value =
+        serde_json::from_str(&out(&check(&scratch, "after.c", after, &["--json"]))).unwrap();
+    let possible = &document["possible"][0];
+    assert_eq!(possible["uncertain"][0], "`first` is called, which is not defined");
+    assert_eq!(possible["trace"]["violation"]["target"], "assertions");
     let race = "extern void first(void); int x;\nvoid *f(void *p) { first(); x = 1; return 0; }\n\
                 int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); x = 2; return 0; }";
     answers(&check(&scratch, "race.c", race, &["--race"]), "UNKNOWN", 1, &["`first` is called"]);

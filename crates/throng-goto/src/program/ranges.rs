@@ -17,9 +17,12 @@ const MOST_VALUES: i64 = 256;
 /// The most places, with their intervals, that are gone through.
 const MOST_STATES: usize = 2_000;
 
+/// Values that stand for all; `None`: too many count.
+type Values = Option<Arc<[i64]>>;
+
 /// The values that were computed so far, by instruction and register.
 #[derive(Debug, Default)]
-pub struct Ranges(RwLock<FxHashMap<(usize, Reg), Option<Arc<[i64]>>>>);
+pub struct Ranges(RwLock<FxHashMap<(usize, Reg), Values>>);
 
 /// A copy may be changed, and computes anew.
 impl Clone for Ranges {
@@ -121,7 +124,8 @@ impl Search<'_> {
                     Value::Same => {}
                     Value::Split(_) | Value::Any => return self.open(state, value),
                 }
-                (after.same.sort_unstable(), after.known.sort_unstable());
+                after.same.sort_unstable();
+                after.known.sort_unstable();
                 return self.goes(after, &next(&t.code, here));
             }
             i => {

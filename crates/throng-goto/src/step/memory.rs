@@ -288,11 +288,12 @@ impl Stepper<'_> {
         heap.resize(used, &Slot::Empty);
     }
 
-    /// Says that memory which was never written has a value that is not tried.
+    /// Says that memory which was never written has a value that is not tried. Engines that allow more
+    /// than the program does come here, too.
     pub(super) fn unwritten(&self, a: i64) -> String {
         let name = self.program.name_of(a);
         let what = name.map_or("memory".into(), |name| format!("`{name}`"));
-        format!("{what} was never written, and has more values than those that were tried")
+        format!("{what} may be read before it is written, and has more values than those that were tried")
     }
 
     /// A local variable is alive from here on, without a value.

@@ -77,9 +77,7 @@ fn point_at(program: &Program, line: u32) -> Option<Point> {
 
 /// Returns what may help against a value that is not known.
 fn advice(what: &str) -> Option<String> {
-    let too_many = what.ends_with("has more values than those that were tried");
-    let unwritten = what.contains("was never written");
-    (too_many || unwritten).then(|| {
+    what.ends_with("has more values than those that were tried").then(|| {
         "give it a value, or a small range: after `if (x < 0 || x > 9) abort();` all values of `x` are tried"
             .into()
     })
