@@ -57,7 +57,10 @@ pub fn next(report: &Outcome, why: &Unknown) -> Vec<String> {
     match why {
         Unknown::LeftOut(_) => return tips,
         Unknown::Possible(_) => return possible(report),
-        Unknown::Unsure(_) => return undefined(report),
+        Unknown::Unsure(_) => {
+            tips.extend(undefined(report));
+            return tips;
+        }
         Unknown::Time(limit) => {
             tips.push(format!(
                 "more time: {} {}",
