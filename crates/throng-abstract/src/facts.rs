@@ -25,7 +25,7 @@ use throng_goto_check::abstraction::predicate::Predicate;
 use throng_goto_check::abstraction::regions::Regions;
 
 use self::asking::{Asking, EdgeTypes, Solvers};
-use self::tickets::apart_guesses;
+use self::tickets::{apart_guesses, exclusions};
 
 mod asking;
 mod tickets;
@@ -41,11 +41,18 @@ pub fn find(
     offered: &[Predicate],
     limits: &Limits,
 ) -> Result<Facts, Unknown> {
-    let facts = find_with(program, graph, offered, Vec::new(), limits)?;
+    let mut apart = apart_guesses(program, graph);
+    // Who offers comparisons has looked for plain facts before.
+    let facts = match offered.is_empty() || apart.is_empty() {
+        true => find_with(program, graph, offered, Vec::new(), limits)?,
+        false => Facts::none(graph),
+    };
     if facts.rule_all_out(graph) || graph.edges.len() > MOST_EDGES {
         return Ok(facts);
     }
-    let apart = apart_guesses(program, graph);
+    if !offered.is_empty() {
+        apart.extend(exclusions(program, graph, &Regions::of(program, graph, limits)?));
+    }
     if apart.is_empty() {
         return Ok(facts);
     }
@@ -102,6 +109,8 @@ fn weaken(held: &mut Held, obligations: &[Obligation], solvers: &mut Solvers<'_>
     // When what is held became less, and when an obligation was last shown.
     let mut changed: FxHashMap<Where, u32> = FxHashMap::default();
     let mut shown = vec![0u32; obligations.len()];
+    // What it was shown from.
+    let mut reasons: Vec<Vec<Known>> = vec![Vec::new(); obligations.len()];
     let mut now = 1;
     loop {
         let mut all = true;
@@ -123,8 +132,18 @@ fn weaken(held: &mut Held, obligations: &[Obligation], solvers: &mut Solvers<'_>
                 };
                 let open = |i: &u32| asking.changes(*i, side) || !before.contains(i);
                 let then: Vec<u32> = held.then(o.then).iter().copied().filter(open).collect();
+                // It stays shown while what shows it does, and what the step leaves alone held.
+                let changes = then.iter().all(|&i| asking.changes(i, side));
+                if shown[k] > 0 && changes && reasons[k].iter().all(|known| held.has(known)) {
+                    shown[k] = now;
+                    continue;
+                }
                 let known = held.known(o);
-                let wrong = if then.is_empty() { then } else { asking.wrong(&known, &then, side)? };
+                let (wrong, reason) = match then.is_empty() {
+                    true => Default::default(),
+                    false => asking.wrong(&known, &then, side)?,
+                };
+                reasons[k] = reason;
                 if !wrong.is_empty() {
                     now += 1;
                     all = false;
@@ -181,7 +200,7 @@ fn keep(
             if then.is_empty() {
                 continue;
             }
-            for i in asking.wrong(&kept.known(o), &then, side)? {
+            for i in asking.wrong(&kept.known(o), &then, side)?.0 {
                 let not = !asking.literal(i, side);
                 let reason = asking.reason(&held.known(o), &kept.known(o), not)?;
                 let reason = reason.ok_or_else(|| Unknown::Inconclusive("facts are not inductive".into()))?;

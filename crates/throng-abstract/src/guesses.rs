@@ -48,7 +48,7 @@ pub(crate) fn guesses(program: &Program, graph: &Graph) -> Vec<Predicate> {
 }
 
 /// The comparisons in an edge's guard.
-fn guard_atoms(graph: &Graph, e: &Edge) -> Vec<Expr> {
+pub(crate) fn guard_atoms(graph: &Graph, e: &Edge) -> Vec<Expr> {
     let types = |id: u32| e.ty(&graph.variables, id);
     let mut found = Vec::new();
     e.guard.iter().for_each(|g| atoms(g, &types, &mut found));
@@ -155,7 +155,7 @@ pub(crate) fn without_casts(mut e: &Expr) -> &Expr {
     e
 }
 
-fn compare(op: BinOp, a: Expr, b: Expr) -> Expr {
+pub(crate) fn compare(op: BinOp, a: Expr, b: Expr) -> Expr {
     Expr::Bin(op, Box::new(a), Box::new(b), WIDE)
 }
 

@@ -15,6 +15,7 @@ mod atoms;
 pub mod blast;
 mod decide;
 pub mod facts;
+mod guarded;
 mod guesses;
 pub mod offered;
 pub mod predicates;

@@ -10,6 +10,7 @@ use throng_goto_check::abstraction::certificate::Evidence;
 use throng_goto_check::abstraction::cube::{Cube, edge, edge_count};
 use throng_goto_check::abstraction::facts::Facts;
 use throng_goto_check::abstraction::graph::{Graph, Reading, To};
+use throng_goto_check::abstraction::heap::placed;
 use throng_goto_check::abstraction::predicate::Predicate;
 use throng_goto_check::abstraction::program::{AbstractProgram, build, edge_of, predicate_of};
 use throng_goto_check::abstraction::simplify::{size, type_of};
@@ -24,6 +25,7 @@ use throng_model::verdict::{Trace, Unknown, Verdict};
 use crate::abstraction::Abstraction;
 use crate::decide::decide;
 use crate::facts::find;
+use crate::guarded::guarded;
 use crate::predicates::Predicates;
 use crate::refine::{Move, Reason, Simulated, beginnings, discover, late_reason, simulate};
 use crate::tallies::tallied;
@@ -74,6 +76,8 @@ pub fn attempt(
     limits: &Limits,
     watch: &mut dyn FnMut(&Round),
 ) -> Result<(Graph, Ended), Unknown> {
+    let placed = placed(program);
+    let program = placed.as_ref().unwrap_or(program);
     let mut last = None;
     let mut graphs = [false, true].map(|trusting| {
         let (graphs, why) = graphs(program, trusting);
@@ -85,14 +89,17 @@ pub fn attempt(
     for graphs in &mut graphs {
         let mut known = Vec::new();
         for graph in std::mem::take(graphs) {
-            let facts = quick_facts(program, &graph, &[], LONGEST_FACTS, limits)?;
+            let facts = quick_facts(program, &graph, limits)?;
             if facts.rule_all_out(&graph)
                 && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
             {
                 return Ok((graph, Ended::Proved(proof)));
             }
-            if let Some(proved) = by_tallies(program, &graph, limits, watch)? {
-                return Ok(proved);
+            let most = limits.time_left().map_or(LONGEST_SUMS, |time| (time / 2).min(LONGEST_SUMS));
+            match by_more_facts(program, &graph, &limits.part().timeout(most), watch) {
+                Ok(Some(proved)) => return Ok(proved),
+                Ok(None) => {}
+                Err(_) => limits.check()?,
             }
             // Counting is of no use to the abstraction.
             if !graph.counts {
@@ -124,8 +131,9 @@ pub fn attempt(
     last.unwrap_or_else(|| Err(Unknown::Inconclusive("there is no abstraction".into())))
 }
 
-/// Tries a proof by facts about how many threads are where.
-fn by_tallies(
+/// Tries a proof by facts about how many threads are where, and about what comparisons guard; then
+/// the same for counters that do not reach the end of their types.
+fn by_more_facts(
     program: &Program,
     graph: &Graph,
     limits: &Limits,
@@ -135,15 +143,21 @@ fn by_tallies(
     if graph.counts {
         return Ok(None);
     }
-    let Some((graph, sums)) = tallied(program, graph, limits)? else { return Ok(None) };
-    let facts = quick_facts(program, &graph, &sums, LONGEST_SUMS, limits)?;
-    if !facts.rule_all_out(&graph) {
-        return Ok(None);
+    for graph in std::iter::once(graph.clone()).chain(graph.clone().with_bounds(program)) {
+        let counted = tallied(program, &graph, limits)?;
+        let (graph, mut offered) = counted.unwrap_or((graph, Vec::new()));
+        offered.extend(guarded(&graph));
+        if offered.is_empty() {
+            continue;
+        }
+        let facts = find(program, &graph, &offered, limits)?;
+        if facts.rule_all_out(&graph)
+            && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
+        {
+            return Ok(Some((graph, Ended::Proved(proof))));
+        }
     }
-    match prove(program, &graph, &[], &facts, limits, watch) {
-        Ok(Ended::Proved(proof)) => Ok(Some((graph, Ended::Proved(proof)))),
-        Ok(Ended::Found(..)) | Err(_) => Ok(None),
-    }
+    Ok(None)
 }
 
 /// Returns the graphs of a program that differ, and why one could not be built.
@@ -161,15 +175,9 @@ fn graphs(program: &Program, trusting: bool) -> (Vec<Graph>, Option<String>) {
 }
 
 /// Finds facts, of which most are found soon or not at all.
-fn quick_facts(
-    program: &Program,
-    graph: &Graph,
-    offered: &[Predicate],
-    longest: Duration,
-    limits: &Limits,
-) -> Result<Facts, Unknown> {
-    let most = limits.time_left().map_or(longest, |time| (time / 3).min(longest));
-    match find(program, graph, offered, &limits.part().timeout(most)) {
+fn quick_facts(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
+    let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 3).min(LONGEST_FACTS));
+    match find(program, graph, &[], &limits.part().timeout(most)) {
         Ok(facts) => Ok(facts),
         Err(_) => {
             limits.check()?;
@@ -191,8 +199,9 @@ fn joins(program: &Program) -> bool {
 
 /// Maximum time to look for facts.
 const LONGEST_FACTS: Duration = Duration::from_secs(15);
-/// The same where variables count threads, which decides the program or is of no use.
-const LONGEST_SUMS: Duration = Duration::from_secs(45);
+/// The same where variables count threads or guard others, which decides the program or is of no
+/// use.
+const LONGEST_SUMS: Duration = Duration::from_secs(90);
 /// Maximum time to try a proof before the next reading is tried.
 const LONGEST_SHARE: Duration = Duration::from_secs(15);
 

@@ -17,7 +17,8 @@ use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
 use crate::blast::eval;
-use crate::guesses::without_casts;
+use crate::guarded::is_sum;
+use crate::guesses::compare;
 use crate::trial::{Values, watch_steps};
 
 /// Number of random runs that are watched.
@@ -101,10 +102,6 @@ fn protected(graph: &Graph, sums: &[Sum]) -> Vec<Expr> {
     alone.chain(pairs).collect()
 }
 
-fn compare(op: BinOp, a: Expr, b: Expr) -> Expr {
-    Expr::Bin(op, Box::new(a), Box::new(b), WIDE)
-}
-
 /// An expression over shared variables that may count threads.
 struct Term {
     expr: Expr,
@@ -140,8 +137,7 @@ fn terms(graph: &Graph) -> Vec<Term> {
         v.list[*id as usize].template.is_none() && !v.is_any_element(*id) && initial(*id).is_some()
     };
     let updates = || graph.edges.iter().flat_map(|e| &e.updates).filter(|u| shared(&u.0));
-    let sum = |x: &Expr| matches!(without_casts(x), Expr::Bin(BinOp::Add | BinOp::Sub, ..));
-    let mut written: Vec<(bool, u32)> = updates().map(|(id, x)| (!sum(x), *id)).collect();
+    let mut written: Vec<(bool, u32)> = updates().map(|(id, x)| (!is_sum(graph, x), *id)).collect();
     written.sort_unstable();
     written.dedup();
     let mut seen = Vec::new();

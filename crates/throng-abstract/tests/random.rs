@@ -34,6 +34,9 @@ int __VERIFIER_nondet_int(void);
 void reach_error(void);
 pthread_mutex_t l;
 int x, y, m, a[3];
+unsigned u, v;
+void *malloc(unsigned long);
+void free(void *);
 ";
 
 /// Numbers from a seed.
@@ -229,6 +232,99 @@ impl Random {
     }
 }
 
+/// One step.
+const ATOMIC: [&str; 2] = ["__VERIFIER_atomic_begin();", "__VERIFIER_atomic_end();"];
+
+impl Random {
+    /// The first of some texts, mostly.
+    fn mostly<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        if self.below(4) > 0 { of[0] } else { self.pick(of) }
+    }
+
+    /// Threads that wait for their turn, look at a version twice, or say that they are there before
+    /// they look for others, with something wrong now and then.
+    fn guarding(&mut self) -> String {
+        let [begin, end] = ATOMIC;
+        let step = |what: &str| format!("{begin} {what} {end} ");
+        let more = |s: &str| format!("{begin} {s} = {s} + 1; {end} ");
+        let (one, other) = match self.below(3) {
+            0 => {
+                let draw = self.mostly(&["", "r = u; u = r + 1; "]);
+                let draw = if draw.is_empty() { step("r = u; u = u + 1;") } else { draw.into() };
+                let wait = self.mostly(&["__VERIFIER_assume(v == r); ", "__VERIFIER_assume(v <= r); ", ""]);
+                let leave = self.mostly(&["v = r + 1; ", "v = v + 1; ", "v = v + 2; ", ""]);
+                let inside = "m = m + 1; if (m != 1) reach_error(); m = m - 1; ";
+                let both = format!("{draw}{wait}{inside}{leave}");
+                (both.clone(), both)
+            }
+            1 => {
+                let (first, last) = (self.mostly(&["u", "v"]), self.mostly(&["u", "v"]));
+                let writes = ["x = x + 1; y = y + 1; ", "y = x + 1; x = y; ", "x = r; y = r; "];
+                let writes = self.mostly(&writes);
+                let (first, last) = (more(first), more(last));
+                let writer =
+                    format!("pthread_mutex_lock(&l); {first}{writes}{last}pthread_mutex_unlock(&l); ");
+                let even = self.mostly(&["__VERIFIER_assume((r & 1) == 0); ", ""]);
+                let again = self.mostly(&["__VERIFIER_assume(u == r); ", "", "__VERIFIER_assume(v == r); "]);
+                let reader = format!("r = u; {even}s = x; i = y; {again}if (s != i) reach_error(); ");
+                (writer, reader)
+            }
+            _ => {
+                let look = self.mostly(&["__VERIFIER_assume(m == 0); ", ""]);
+                let before = self.mostly(&["", "look"]);
+                let (early, late) = if before.is_empty() { ("", look) } else { (look, "") };
+                let check = self.mostly(&["if (x != y) reach_error(); ", "if (x != 0) reach_error(); "]);
+                let (come, go) = (more("v"), step("v = v - 1;"));
+                let reader = format!("{early}{come}{late}{check}{go}");
+                let wait = self.mostly(&["__VERIFIER_assume(v == 0); ", "__VERIFIER_assume(v < 2); "]);
+                let free = self.mostly(&["m = 0; ", ""]);
+                let take = step("__VERIFIER_assume(m == 0); m = 1;");
+                (format!("{take}{wait}x = 1 - x; y = 1 - y; {free}"), reader)
+            }
+        };
+        let mut text = HEAD.to_string();
+        for (name, body) in [("f", one), ("g", other)] {
+            let (open, close) = if self.below(3) == 0 { ("while (1) {", "}") } else { ("", "") };
+            let _ = writeln!(
+                text,
+                "void *{name}(void *p) {{ unsigned r = 0; int s = 0, i = 0; {open} {body} {close} return 0; }}"
+            );
+        }
+        text += "int main(void) { pthread_t t; while (1) { pthread_create(&t, 0, f, 0); pthread_create(&t, 0, g, 0); } }";
+        text
+    }
+
+    /// Threads that allocate objects of their own, and share one.
+    fn allocating(&mut self) -> String {
+        let (enter, leave) = ("pthread_mutex_lock(&l); ", "pthread_mutex_unlock(&l); ");
+        let (enter, leave) = if self.below(4) > 0 { (enter, leave) } else { ("", "") };
+        let change = self.mostly(&["o[0] = o[0] + 1; o[1] = o[1] + 1; ", "o[0] = o[0] + 1; o[1] = o[0]; "]);
+        let shared = self.pick(&["if (o[0] != o[1]) reach_error(); ", "if (o[0] < 0) reach_error(); "]);
+        let shared = format!("{enter}{change}{shared}{leave}");
+        let value = self.pick(&["1", "x", "s"]);
+        let frees = self.mostly(&["free(q); ", "", "free(q); free(q); "]);
+        let looks = self.pick(&["if (*q != 1) reach_error(); ", "if (*q < 0) reach_error(); "]);
+        let (looks, late) = if self.below(4) > 0 { (looks, "") } else { ("", looks) };
+        let own = format!("int *q = malloc(4); *q = {value}; {looks}{frees}{late}");
+        let own = if self.below(3) == 0 { format!("while (1) {{ {own} }}") } else { own };
+        let before = self.mostly(&["o[0] = 0; o[1] = 0; ", "o[0] = 0; ", ""]);
+        let after = self.mostly(&["", "free(o); ", "o[0] = 1; "]);
+        let mut text = HEAD.to_string();
+        let _ = writeln!(text, "void *f(void *p) {{ int s = 0; int *o = p; {shared} return 0; }}");
+        let _ = writeln!(text, "void *g(void *p) {{ int s = 0; {own} return 0; }}");
+        let starts = self.pick(&[
+            "pthread_create(&t, 0, f, o); pthread_create(&t, 0, g, 0); ",
+            "pthread_create(&t, 0, f, o); pthread_create(&t, 0, f, o); ",
+            "for (int i = 0; i < 3; i++) pthread_create(&t, 0, f, o); pthread_create(&t, 0, g, 0); ",
+        ]);
+        let _ = writeln!(
+            text,
+            "int main(void) {{ pthread_t t; int *o = malloc(8); {before}{starts}{after} return 0; }}"
+        );
+        text
+    }
+}
+
 /// Work is counted, so that as much is found out on every machine. The time is for what is not
 /// counted.
 fn effort() -> Limits {
@@ -307,6 +403,33 @@ fn what_is_proved_is_not_violated() {
     // All are common, or nothing is compared.
     let common = |n: &u64| n * 10 > count;
     assert!(count < 50 || proved.iter().chain([&violated, &certified]).all(common));
+}
+
+/// Threads that wait for each other, and what is allocated: what is proved is not violated with up
+/// to four of them.
+#[test]
+fn what_is_guarded_or_allocated_is_proved_only_where_it_holds() {
+    let asked = std::env::var("THRONG_RANDOM_GUARDS").unwrap_or_default();
+    let (first, count) = asked.split_once('+').unwrap_or(("0", &asked));
+    let number = |s: &str| s.parse::<u64>().ok();
+    let (first, count) = (number(first).unwrap_or(0), number(count).unwrap_or(20));
+    let (mut proved, mut violated, mut certified) = ([0, 0], [0, 0], 0);
+    for seed in first..first + count {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let kind = (seed % 2) as usize;
+        let text = if kind == 0 { random.guarding() } else { random.allocating() };
+        let read = read(Source::new("random.c", &text), text.clone(), &Options::default());
+        let loaded = read.unwrap_or_else(|why| panic!("{:?}\n{text}", why.diagnostics));
+        let hit = is_violated(&loaded, 3, &mut certified) || is_violated(&loaded, 4, &mut certified);
+        violated[kind] += u64::from(hit);
+        if is_proved(&loaded, true) {
+            proved[kind] += 1;
+            assert!(!hit, "seed {seed} is proved and violated:\n{text}");
+        }
+    }
+    println!("{count} programs: {proved:?} proved; {violated:?} violated");
+    // All are common, or nothing is compared.
+    assert!(count < 20 || proved.iter().chain(&violated).all(|n| n * 20 >= count));
 }
 
 /// Threads that are counted by variables: what is proved is not violated with up to four of them.

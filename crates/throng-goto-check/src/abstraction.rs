@@ -17,6 +17,7 @@
 //! its own ([`encoder`]), and the Boolean program's certificate by `throng-check`.
 
 pub mod boolean;
+mod bounds;
 pub mod certificate;
 pub mod copies;
 mod counting;
@@ -25,6 +26,7 @@ pub mod elements;
 pub mod encoder;
 pub mod facts;
 pub mod graph;
+pub mod heap;
 pub mod predicate;
 pub mod program;
 pub mod regions;

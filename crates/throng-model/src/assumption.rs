@@ -29,6 +29,8 @@ pub enum Assumption {
     WithinArrays,
     /// Fewer threads than this exist at a time.
     FewThreads(u64),
+    /// These variables do not count past the end of their types.
+    CountersFit(Vec<String>),
     /// This function is called, and neither defined nor known: it may do anything.
     Undefined {
         /// Its name.
@@ -68,6 +70,9 @@ impl fmt::Display for Assumption {
             Assumption::MemorySafe => "the program makes no memory error",
             Assumption::WithinArrays => "accesses to arrays stay inside them",
             Assumption::FewThreads(n) => return write!(f, "fewer than {n} threads exist at a time"),
+            Assumption::CountersFit(names) => {
+                return write!(f, "counters do not wrap around: `{}`", names.join("`, `"));
+            }
             Assumption::Undefined { name, .. } => {
                 return write!(f, "`{name}` is not defined: it may do anything");
             }

@@ -153,8 +153,15 @@ impl<'a> Asking<'a> {
         Ok(Some(needed))
     }
 
-    /// Those of some comparisons that need not hold afterwards, if others hold before.
-    pub(super) fn wrong(&mut self, known: &[Known], then: &[u32], side: Side) -> Result<Vec<u32>, Unknown> {
+    /// Those of some comparisons that need not hold afterwards, if others hold before; and what shows
+    /// that the rest of them do.
+    pub(super) fn wrong(
+        &mut self,
+        known: &[Known],
+        then: &[u32],
+        side: Side,
+    ) -> Result<(Vec<u32>, Vec<Known>), Unknown> {
+        let mut reason = Vec::new();
         let mut left: Vec<(Lit, u32)> = then.iter().map(|&i| (self.literal(i, side), i)).collect();
         let mut wrong = Vec::new();
         while !left.is_empty() {
@@ -162,7 +169,9 @@ impl<'a> Asking<'a> {
             let mut clause: Vec<Lit> = left.iter().map(|l| !l.0).collect();
             clause.push(!active);
             self.encoder.sat.clause(&clause);
-            let found = self.against(known, active)?.is_none();
+            let why = self.against(known, active)?;
+            let found = why.is_none();
+            reason = why.unwrap_or_default();
             if found {
                 let sat = &self.encoder.sat;
                 let fails: Vec<u32> = left.iter().filter(|l| !sat.holds(l.0)).map(|l| l.1).collect();
@@ -179,7 +188,7 @@ impl<'a> Asking<'a> {
                 break;
             }
         }
-        Ok(wrong)
+        Ok((wrong, reason))
     }
 }
 

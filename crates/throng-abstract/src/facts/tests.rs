@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::find;
-use crate::prove::{Ended, attempt};
+use crate::guarded::guarded;
+use crate::prove::{Ended, attempt, prove};
+use crate::tallies::tallied;
 use crate::testing::{limits, load};
 use throng_goto::Query;
 use throng_goto_check::abstraction::certificate::{self, Document};
@@ -366,5 +368,221 @@ fn a_shared_ticket_of_one_thread_differs_from_all_others() {
     ] {
         assert!(text.contains(part), "{part}");
         assert!(!ruled_out(&text.replace(part, instead)), "{part}: {instead}");
+    }
+}
+
+/// A thread waits until its ticket is served; both numbers may wrap around.
+const SERVED: &str = "unsigned next, serving; int inside;
+void *worker(void *arg) {
+  while (1) {
+    __VERIFIER_atomic_begin(); unsigned mine = next; next = mine + 1; __VERIFIER_atomic_end();
+    while (serving != mine) { }
+    inside = inside + 1;
+    if (inside != 1) reach_error();
+    inside = inside - 1;
+    serving = mine + 1;
+  }
+}
+int main(void) { pthread_t t; while (1) pthread_create(&t, 0, worker, 0); }";
+
+#[test]
+fn a_ticket_lock_is_proved_though_its_numbers_wrap_around() {
+    let loaded = load(SERVED);
+    let certificate = proved(&loaded).expect("it is proved");
+    assert!(certificate.bounded.is_empty() && !certificate.tallies.is_empty());
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    let without = |change: &dyn Fn(&mut Document)| {
+        let mut document = certificate.clone();
+        change(&mut document);
+        certificate::check(&loaded, &document, &limits()).is_err()
+    };
+    assert!(without(&|d| d.facts.apart.clear()));
+    assert!(without(&|d| d.tallies.clear()));
+    assert!(without(&|d| d.facts.at.iter_mut().for_each(|f| f.1.truncate(1))));
+}
+
+#[test]
+fn tickets_that_two_threads_may_draw_are_not_proved() {
+    let broken = SERVED.replace("__VERIFIER_atomic_begin(); ", "").replace("__VERIFIER_atomic_end();", "");
+    assert!(proved(&load(&broken)).is_none());
+}
+
+/// A reader counts itself and looks for a writer, a writer says that it is there and looks for
+/// readers.
+const READERS: &str = "int writing, readers, data, copy;
+void enter(void) { __VERIFIER_atomic_begin(); readers = readers + 1; __VERIFIER_atomic_end(); }
+void leave(void) { __VERIFIER_atomic_begin(); readers = readers - 1; __VERIFIER_atomic_end(); }
+void *reader(void *arg) {
+  enter();
+  if (writing == 0) { if (data != copy) reach_error(); }
+  leave();
+  return 0;
+}
+void *writer(void *arg) {
+  __VERIFIER_atomic_begin(); __VERIFIER_assume(writing == 0); writing = 1; __VERIFIER_atomic_end();
+  while (readers != 0) { }
+  data = 1 - data; copy = 1 - copy;
+  writing = 0;
+  return 0;
+}
+int main(void) {
+  pthread_t t;
+  while (1) { pthread_create(&t, 0, reader, 0); pthread_create(&t, 0, writer, 0); }
+}";
+
+#[test]
+fn places_that_exclude_each_other_are_proved_and_checked() {
+    let loaded = load(READERS);
+    let certificate = proved(&loaded).expect("it is proved");
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    let excluded = certificate.facts.apart.clone();
+    assert!(!excluded.is_empty() && excluded.iter().all(|f| f.2 == f.3));
+    let mut fewer = certificate.clone();
+    fewer.facts.apart.clear();
+    assert!(certificate::check(&loaded, &fewer, &limits()).is_err());
+    // Places that do not exclude each other, among them those at which threads begin.
+    let places = graph_of(&loaded, true).places.len();
+    let shared = excluded[0].2;
+    for fact in (0..places).map(|p| (p, p, shared, shared)).filter(|f| !excluded.contains(f)) {
+        let mut more = certificate.clone();
+        more.facts.apart.push(fact);
+        let held = certificate::check(&loaded, &more, &limits()).is_ok();
+        assert!(!held || is_alone(&loaded, fact.0), "{fact:?}");
+    }
+    for (part, instead) in [("while (readers != 0) { }", ""), ("enter();", ""), ("if (writing == 0)", "")] {
+        assert!(proved(&load(&READERS.replacen(part, instead, 1))).is_none(), "{part}");
+    }
+}
+
+/// Whether a place is one that one thread at a time comes to: of the writer, or of the first thread.
+fn is_alone(loaded: &Query, place: usize) -> bool {
+    let template = graph_of(loaded, true).places[place].template;
+    loaded.program.templates[template].name != "reader"
+}
+
+/// A reader that sees the same even version before and after has seen one write.
+const VERSIONS: &str = "unsigned version; int lock, a, b;
+void more(void) { __VERIFIER_atomic_begin(); version = version + 1; __VERIFIER_atomic_end(); }
+void *writer(void *arg) {
+  while (1) {
+    __VERIFIER_atomic_begin(); __VERIFIER_assume(lock == 0); lock = 1; __VERIFIER_atomic_end();
+    more();
+    a = a + 1;
+    b = b + 1;
+    more();
+    lock = 0;
+  }
+}
+void *reader(void *arg) {
+  unsigned before = version;
+  __VERIFIER_assume((before & 1) == 0);
+  int x = a, y = b;
+  __VERIFIER_assume(version == before);
+  if (x != y) reach_error();
+  return 0;
+}
+int main(void) {
+  pthread_t t;
+  while (1) { pthread_create(&t, 0, reader, 0); pthread_create(&t, 0, writer, 0); }
+}";
+
+/// A proof where counters are taken not to wrap around.
+fn proved_with_bounds(loaded: &Query) -> Option<Document> {
+    let (program, limits) = (&*loaded.program, limits());
+    let graph = graph_of(loaded, true).with_bounds(program)?;
+    let (graph, mut offered) = tallied(program, &graph, &limits).ok()?.unwrap_or((graph, Vec::new()));
+    offered.extend(guarded(&graph));
+    let facts = find(program, &graph, &offered, &limits).ok()?;
+    match prove(program, &graph, &[], &facts, &limits, &mut |_| {}) {
+        Ok(Ended::Proved(proof)) if facts.rule_all_out(&graph) => {
+            Some(certificate::document(loaded, &graph, &proof.evidence))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn versions_are_taken_not_to_wrap_around_and_the_certificate_says_so() {
+    let loaded = load(VERSIONS);
+    let certificate = proved_with_bounds(&loaded).expect("it is proved");
+    assert!(certificate.bounded.contains(&"version".to_string()));
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    for names in [vec![], vec!["lock".to_string()]] {
+        let mut document = certificate.clone();
+        document.bounded = names;
+        assert!(certificate::check(&loaded, &document, &limits()).is_err());
+    }
+    for part in ["__VERIFIER_assume((before & 1) == 0);", "__VERIFIER_assume(version == before);"] {
+        let broken = load(&VERSIONS.replace(part, ""));
+        let graph = graph_of(&broken, true).with_bounds(&broken.program).expect("it counts");
+        let offered = guarded(&graph);
+        let facts = find(&broken.program, &graph, &offered, &limits()).expect("there is time");
+        assert!(!facts.rule_all_out(&graph), "{part}");
+    }
+}
+
+/// A number that is not a counter wraps around in one step.
+#[test]
+fn only_counters_are_taken_not_to_wrap_around() {
+    let text = "unsigned x; int unknown(void);
+void *f(void *arg) { unsigned mine = (unsigned)__VERIFIER_nondet_int(); x = mine + 1; if (x < mine) reach_error(); return 0; }
+int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); }";
+    assert!(graph_of(&load(text), true).with_bounds(&load(text).program).is_none());
+    assert!(proved(&load(text)).is_none());
+}
+
+/// One object that is allocated and shared, one that each thread allocates for itself.
+const ALLOCATED: &str = "void *malloc(unsigned long); void free(void *);
+struct account { int lock, a, b; };
+void *worker(void *arg) {
+  struct account *o = arg;
+  __VERIFIER_atomic_begin(); __VERIFIER_assume(o->lock == 0); o->lock = 1; __VERIFIER_atomic_end();
+  o->a = o->a + 1; o->b = o->b + 1;
+  if (o->a != o->b) reach_error();
+  o->lock = 0;
+  int *q = malloc(4);
+  *q = 1;
+  if (*q != 1) reach_error();
+  FREE
+  return 0;
+}
+int main(void) {
+  pthread_t t;
+  struct account *o = malloc(sizeof *o);
+  o->lock = 0; o->a = 0; o->b = 0;
+  while (1) pthread_create(&t, 0, worker, o);
+}";
+
+#[test]
+fn allocated_objects_have_places() {
+    for free in ["", "free(q);"] {
+        let loaded = load(&ALLOCATED.replace("FREE", free));
+        let certificate = proved(&loaded).expect("it is proved");
+        assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    }
+    let misuses = [
+        "free(q); if (*q != 1) reach_error();",
+        "free(q); free(q);",
+        "free(o);",
+        "free(q); *q = 2;",
+        "q[1] = 1;",
+    ];
+    for misuse in misuses {
+        assert!(proved(&load(&ALLOCATED.replace("FREE", misuse))).is_none(), "{misuse}");
+    }
+    // Two objects are not one: what is allocated again has other contents.
+    for (part, instead) in [
+        ("*q = 1;", ""),
+        ("o->b = 0;", ""),
+        (
+            "while (1) pthread_create(&t, 0, worker, o);",
+            "while (1) { pthread_create(&t, 0, worker, o); o->a = 0; }",
+        ),
+        (
+            "int *q = malloc(4);",
+            "int *q, *p = 0; for (int i = 0; i < 2; i++) { q = malloc(4); if (p && *p != 1) reach_error(); *q = 1; p = q; *q = i; }",
+        ),
+    ] {
+        assert!(proved(&load(&ALLOCATED.replace("FREE", "").replace(part, instead))).is_none(), "{instead}");
     }
 }

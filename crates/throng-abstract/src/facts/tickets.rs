@@ -1,4 +1,4 @@
-//! Guesses about two threads: tickets and copies of them differ.
+//! Guesses about two threads: tickets and copies of them differ; some places exclude each other.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use throng_goto_check::abstraction::facts::Differs;
 use throng_goto_check::abstraction::facts::apart::{is_entry, owner};
 use throng_goto_check::abstraction::graph::{Edge, Graph, To};
 use throng_goto_check::abstraction::predicate::{Predicate, used};
-use throng_goto_check::abstraction::regions::reachable;
+use throng_goto_check::abstraction::regions::{Regions, reachable};
 use throng_goto_check::abstraction::variables::INPUT;
 
 use crate::guesses::without_casts;
@@ -16,6 +16,25 @@ use crate::guesses::without_casts;
 const MOST: usize = 6;
 /// Maximum number of pairs of places and variables.
 const MOST_PAIRS: usize = 20_000;
+
+/// Maximum number of pairs of places that may exclude each other.
+const MOST_EXCLUDED: usize = 4_000;
+
+/// All pairs of places that may exclude each other.
+pub(super) fn exclusions(program: &Program, graph: &Graph, regions: &Regions) -> Vec<Differs> {
+    let Some(any) = graph.variables.list.iter().position(|v| v.template.is_none()) else { return Vec::new() };
+    let late: Vec<usize> = (0..graph.places.len()).filter(|&p| !is_entry(graph, p)).collect();
+    let pairs = late.iter().flat_map(|&p| late.iter().map(move |&q| (p, q)));
+    let pairs = pairs.filter(|&(p, q)| p <= q && !is_alone(program, graph, p, q) && !regions.exclude(p, q));
+    let found: Vec<Differs> = pairs.map(|(p, q)| (p, q, any as u32, any as u32)).collect();
+    if found.len() > MOST_EXCLUDED { Vec::new() } else { found }
+}
+
+/// Returns whether one thread only ever comes to two places.
+fn is_alone(program: &Program, graph: &Graph, p: usize, q: usize) -> bool {
+    let (t, other) = (graph.places[p].template, graph.places[q].template);
+    t == other && program.runs_once(t)
+}
 
 /// Everything that may hold. Tickets are remembered at places where they are not read any more.
 pub(super) fn apart_guesses(program: &Program, graph: &Graph) -> Vec<Differs> {
@@ -36,12 +55,8 @@ pub(super) fn apart_guesses(program: &Program, graph: &Graph) -> Vec<Differs> {
     if held.len() * held.len() > MOST_PAIRS {
         return Vec::new();
     }
-    let alone = |p: usize, q: usize| {
-        let (t, other) = (graph.places[p].template, graph.places[q].template);
-        t == other && program.runs_once(t)
-    };
     let pairs = held.iter().flat_map(|&(p, a)| held.iter().map(move |&(q, b)| (p, q, a, b)));
-    pairs.filter(|&(p, q, a, b)| (p, a) <= (q, b) && !alone(p, q)).collect()
+    pairs.filter(|&(p, q, a, b)| (p, a) <= (q, b) && !is_alone(program, graph, p, q)).collect()
 }
 
 fn comparison_with_zero(graph: &Graph, a: u32) -> Option<Predicate> {

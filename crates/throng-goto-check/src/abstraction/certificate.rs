@@ -19,6 +19,7 @@ use super::cube::{Cube, edge, edge_count};
 use super::encoder::check_edge;
 use super::facts::{Differs, Facts};
 use super::graph::{Graph, Reading};
+use super::heap::placed;
 use super::predicate::Predicate;
 use super::program::build;
 use super::tallies::Tally;
@@ -52,6 +53,9 @@ pub struct Document {
     /// Whether threads are counted.
     #[serde(default)]
     pub counts_threads: bool,
+    /// Counters that are taken not to reach the end of their types; by name, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounded: Vec<String>,
     /// Places at which threads are counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
@@ -171,6 +175,11 @@ fn properties(query: &Query) -> Vec<String> {
     query.program.asked.iter().map(|&what| query.question.name(what)).collect()
 }
 
+/// The counters that a graph takes not to reach the end of their types, by name.
+fn bounded(graph: &Graph) -> Vec<String> {
+    graph.bounded.iter().map(|&id| graph.variables.list[id as usize].name.clone()).collect()
+}
+
 /// What a proof consists of.
 #[derive(Clone, Debug)]
 pub struct Evidence {
@@ -197,6 +206,7 @@ pub fn document(query: &Query, graph: &Graph, proof: &Evidence) -> Document {
         trusts_bounds: graph.trusts,
         summarises_arrays: graph.summarises,
         counts_threads: graph.counts,
+        bounded: bounded(graph),
         tallies: graph.tallies.iter().map(|t| t.tally.clone()).collect(),
         facts: StatedFacts {
             predicates: proof.facts.predicates.iter().map(stated).collect(),
@@ -260,9 +270,18 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Cert
         summarising: document.summarises_arrays,
         counting: document.counts_threads,
     };
-    let graph = Graph::of(&query.program, reading)
-        .and_then(|graph| graph.with_tallies(&query.program, &document.tallies))
+    let placed = placed(&query.program);
+    let program = placed.as_ref().unwrap_or(&query.program);
+    let graph = Graph::of(program, reading)
+        .and_then(|graph| match document.bounded.is_empty() {
+            true => Ok(graph),
+            false => graph.with_bounds(program).ok_or("there are no counters".into()),
+        })
+        .and_then(|graph| graph.with_tallies(program, &document.tallies))
         .map_err(|why| Fault::Invalid(format!("there is no abstraction: {why}")))?;
+    if bounded(&graph) != document.bounded {
+        return Err(invalid("it takes other counters for granted than those of the program"));
+    }
     let predicates = |list: &[Stated]| -> Result<Vec<Predicate>, Fault> {
         let one = |stated: &Stated| {
             let found = stated.predicate(&graph);
@@ -281,7 +300,7 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Cert
             .ok_or_else(|| invalid("it has facts about a place that does not exist"))?;
         at.clone_from(which);
     }
-    if let Some(why) = super::facts::check(&query.program, &graph, &facts, limits).map_err(Fault::Limit)? {
+    if let Some(why) = super::facts::check(program, &graph, &facts, limits).map_err(Fault::Limit)? {
         return Err(Fault::Invalid(why));
     }
     let list = predicates(&document.predicates)?;
@@ -306,7 +325,7 @@ pub fn check(query: &Query, document: &Document, limits: &Limits) -> Result<Cert
             return Err(Fault::Invalid(format!("fact {k} about edge {n} does not hold")));
         }
     }
-    let abstraction = build(&query.program, &graph, &list, &document.never);
+    let abstraction = build(program, &graph, &list, &document.never);
     let boolean = Boolean::of(abstraction).map_err(Fault::Invalid)?;
     let bytes = serde_json::to_vec(&document.proof).map_err(|why| Fault::Unreadable(why.to_string()))?;
     let proof = throng_check::certify::read(&bytes)?;

@@ -102,6 +102,14 @@ impl Held {
         }
     }
 
+    /// Returns whether a comparison still holds where it is known.
+    pub fn has(&self, known: &Known) -> bool {
+        match known.place {
+            Where::At(p) => self.at[p].contains(&known.i),
+            Where::Apart(p, q) => self.apart.between(p, q).contains(&known.i),
+        }
+    }
+
     /// Returns what is known before a step.
     pub fn known(&self, o: &Obligation) -> Vec<Known> {
         let (mine, beside) = (o.mine, o.beside);

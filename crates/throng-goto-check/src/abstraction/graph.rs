@@ -87,6 +87,8 @@ pub struct Graph {
     pub counts: bool,
     /// How many threads are at places.
     pub tallies: Vec<Counted>,
+    /// Shared variables that are taken not to count past the end of their types.
+    pub bounded: Vec<u32>,
     /// For each place, variables that are equal to others there; no path speaks of them.
     pub copies: Vec<Vec<(u32, u32)>>,
     /// The numbers in the guards and assignments of paths.
@@ -181,6 +183,7 @@ impl Graph {
             summarises,
             counts,
             tallies: Vec::new(),
+            bounded: Vec::new(),
             constants,
             copies,
         };
@@ -192,6 +195,13 @@ impl Graph {
     pub fn with_tallies(mut self, program: &Program, tallies: &[Tally]) -> Result<Graph, String> {
         super::tallies::count(program, &mut self, tallies)?;
         Ok(self)
+    }
+
+    /// The same graph where counters do not reach the end of their types (see [`super::bounds`]);
+    /// `None`: there are no such counters.
+    pub fn with_bounds(mut self, program: &Program) -> Option<Graph> {
+        self.bounded = super::bounds::bound(program, &mut self);
+        (!self.bounded.is_empty()).then_some(self)
     }
 
     /// Returns whether a variable is a tally.

@@ -301,7 +301,7 @@ fn name(program: &Program, a: i64) -> String {
 }
 
 /// Registers that are written once, with a constant, and not read before.
-fn constants(program: &Program, template: usize) -> FxHashMap<Reg, i64> {
+pub(super) fn constants(program: &Program, template: usize) -> FxHashMap<Reg, i64> {
     let t = &program.templates[template];
     let mut count = vec![0u32; t.registers.len()];
     for r in t.code.iter().filter_map(writes) {

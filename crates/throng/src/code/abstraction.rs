@@ -252,7 +252,9 @@ pub(super) fn assumed(program: &Program, document: Option<&Document>) -> Vec<Ass
         (bounds, Assumption::WithinArrays),
         (counted, Assumption::FewThreads(MOST_THREADS as u64)),
     ];
-    all.into_iter().filter(|a| a.0).map(|a| a.1).collect()
+    let fit = document.filter(|d| !d.bounded.is_empty());
+    let fit = fit.map(|d| Assumption::CountersFit(d.bounded.clone()));
+    all.into_iter().filter(|a| a.0).map(|a| a.1).chain(fit).collect()
 }
 
 /// Returns whether some operation could overflow, if numbers are large enough.

@@ -3,9 +3,14 @@
 //! For example tickets: a thread takes the value of a shared variable and changes it in the same
 //! step, so that no two threads have the same ticket. Such a fact stands for both orders
 //! of the two threads. A variable of a thread may also be a shared one, which others may read, if
-//! only steps of this thread write it and no other thread runs the same code ([`owner`]). Where a
-//! thread begins there is none, so that only steps between places matter: whichever of the two
-//! moves, it has to come to a place where the fact still holds.
+//! only steps of this thread write it and no other thread runs the same code ([`owner`]).
+//!
+//! A shared variable never differs from itself, so that this fact says that no two threads are at
+//! these places at the same time ([`is_exclusion`]): of a reader that saw no writer after it was
+//! counted, and a writer that saw no reader after it had come.
+//!
+//! Where a thread begins there is no such fact, so that only steps between places matter: whichever
+//! of the two moves, it has to come to a place where the fact still holds.
 
 use rustc_hash::FxHashMap;
 use throng_goto::program::{BinOp, Expr, Int, Program};
@@ -68,7 +73,9 @@ impl Apart {
             let place = graph.places.get(p).filter(|_| !is_entry(graph, p));
             place.is_some_and(|place| owner(program, graph, a) == Some(place.template))
         };
-        facts.iter().all(|&(p, q, a, b)| owned(p, a) && owned(q, b))
+        let begins = |p: usize| p >= graph.places.len() || is_entry(graph, p);
+        let excludes = |f: &Differs| is_exclusion(graph, f) && !begins(f.0) && !begins(f.1);
+        facts.iter().all(|f| excludes(f) || owned(f.0, f.2) && owned(f.1, f.3))
     }
 
     fn number(&self, a: u32, b: u32) -> u32 {
@@ -146,6 +153,11 @@ pub fn owner(program: &Program, graph: &Graph, id: u32) -> Option<usize> {
     let mut templates = writing.map(|e| graph.places[e.from].template);
     let first = templates.next()?;
     (program.runs_once(first) && templates.all(|t| t == first)).then_some(first)
+}
+
+/// Returns whether a fact says that two threads are never at its places at the same time.
+pub fn is_exclusion(graph: &Graph, &(_, _, a, b): &Differs) -> bool {
+    a == b && graph.variables.list.get(a as usize).is_some_and(|v| v.template.is_none())
 }
 
 /// Returns whether threads begin at a place.

@@ -2,7 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use throng_goto::program::{
-    self, BinOp, Expr, FUNCTION, Instr, Int, PointerUse, Program, Reg, Violation, address, is_private, next,
+    self, BinOp, Expr, FUNCTION, Instr, Int, PRIVATE, PointerUse, Program, Reg, Violation, address,
+    is_private, next,
 };
 
 use super::super::elements::object_of;
@@ -573,17 +574,20 @@ impl Builder<'_> {
         }
     }
 
-    /// The one shared object that an address is computed from, and its size, if it is not split
+    /// The one object that an address is computed from, and its size, if it is not split
     /// into a few variables.
     fn large_object(&mut self, a: &Expr, candidates: usize) -> Option<(i64, usize)> {
         let object = object_of(a)?;
-        let found = self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?;
+        let size = match is_private(address(object, 0)) {
+            true => self.program.locals.get(usize::try_from(object - PRIVATE).ok()?)?.size as usize,
+            false => self.program.objects.get(usize::try_from(object).ok()?.checked_sub(1)?)?.init.len(),
+        };
         let large = candidates == 0 || candidates > MOST_TARGETS;
-        if found.init.len() < 8 || !large && (!self.reading.summarising || candidates == 1) {
+        if size < 8 || !large && (!self.reading.summarising || candidates == 1) {
             return None;
         }
         self.summarised |= !large;
-        Some((object, found.init.len()))
+        Some((object, size))
     }
 
     fn undefined(&mut self, from: usize, path: Path, why: &str) {
