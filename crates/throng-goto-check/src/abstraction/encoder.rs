@@ -484,6 +484,7 @@ mod tests {
             summarises: false,
             counts: false,
             tallies: Vec::new(),
+            bounded: Vec::new(),
             constants: Default::default(),
             copies: Vec::new(),
             entries: Vec::new(),
