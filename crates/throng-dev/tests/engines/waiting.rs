@@ -5,6 +5,8 @@
 //! which the Boolean program is written; it tells threads apart, so that fairness is about threads;
 //! and it looks for fair cycles by walking from every configuration.
 
+#![allow(clippy::print_stderr)] // how much was run, and what was not
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -642,7 +644,7 @@ fn certificates_about_waiting_in_c_stand_and_spoiled_ones_do_not() {
         assert!(outcome.is_safe(), "{entry} {property:?}");
         let mut bytes = Vec::new();
         let prepared = job.prepare().expect("prepared");
-        outcome.certificate(&prepared, &mut bytes).expect("written").expect("written");
+        outcome.certificate(prepared, &mut bytes).expect("written").expect("written");
         job.certify_file(&bytes, &limits).unwrap_or_else(|e| panic!("{entry} {property:?}: {e}"));
         let document: Value = serde_json::from_slice(&bytes).expect("JSON");
         for other in spoiled(&document) {
