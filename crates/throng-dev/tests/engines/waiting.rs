@@ -16,7 +16,7 @@ use throng_check::rules::check;
 use throng_lang::load::Format;
 use throng_model::limits::Limits;
 use throng_model::random::Random;
-use throng_model::verdict::{Certificate, Relative, Trace, Verdict};
+use throng_model::verdict::{Certificate, Relative, Verdict};
 
 /// What threads do, in a loop or once. Variables are x and y.
 #[derive(Clone, Copy, Debug)]
@@ -62,34 +62,6 @@ impl Written {
         let threads = 2 + below(random, 3);
         let threads = if ops.len() > 4 { threads.min(3) } else { threads };
         Written { ops, again: below(random, 3) > 0, threads }
-    }
-
-    /// Returns the program in C; `None` if an operation has no counterpart there.
-    fn c(&self) -> Option<String> {
-        let mut body = String::new();
-        let mut skip = None;
-        for (k, op) in self.ops.iter().enumerate() {
-            let open = skip.take_if(|&mut s| s == k).is_some();
-            body += &match *op {
-                Op::Set(v, b) => format!("L{k}: {} = {};\n", NAMES[v], u8::from(b)),
-                Op::Flip(v) => format!("L{k}: atomic_fetch_xor(&{}, 1);\n", NAMES[v]),
-                Op::Spin(v, b) => format!("L{k}: while ({} == {});\n", NAMES[v], u8::from(b)),
-                Op::Take(v) => format!("L{k}: while (atomic_exchange(&{}, 1));\n", NAMES[v]),
-                Op::Until(..) => return None,
-                Op::Perhaps => {
-                    skip = Some(k + 1);
-                    "if (some()) {\n".into()
-                }
-            };
-            if open {
-                body += "}\n";
-            }
-        }
-        let again = if self.again { "while (1)" } else { "" };
-        Some(format!(
-            "#include <stdatomic.h>\natomic_int x, y;\n_Bool __VERIFIER_nondet_bool(void);\n\
-             #define some __VERIFIER_nondet_bool\nvoid worker(void) {{\n{again} {{\n{body}}}\n}}\n"
-        ))
     }
 
     fn text(&self) -> String {
@@ -399,16 +371,6 @@ impl Written {
     }
 }
 
-impl Written {
-    /// Returns whether a question means the same in C. There, a thread that leaves a place and comes
-    /// back in one step, because it accesses nothing in between, counts as one that stays.
-    fn is_asked_of_c(&self, asked: Asked) -> bool {
-        let Asked::Starvation(op) = asked else { return true };
-        let waits = matches!(self.ops[op], Op::Spin(..) | Op::Take(_));
-        waits && !self.ops.iter().any(|op| matches!(op, Op::Perhaps))
-    }
-}
-
 /// Numbers of questions: proved for any number of threads; not proved, although no few threads
 /// violate them; violated.
 type Counts = [[u32; 3]; 3];
@@ -455,46 +417,6 @@ fn what_is_proved_for_any_number_of_threads_holds_for_few() {
     }
     eprintln!("proved, open, violated; deadlock, stuck, starvation: {counts:?}");
     assert!(counts.iter().all(|kind| kind[0] > 20 && kind[2] > 20), "{counts:?}");
-}
-
-#[test]
-fn what_is_said_of_c_for_any_number_of_threads_holds_for_few() {
-    if !throng_dev::harness::has_compiler() {
-        eprintln!("ignored: there is no C compiler");
-        return;
-    }
-    let mut random = Random::new(12);
-    let mut counts = Counts::default();
-    let path = std::env::temp_dir().join(format!("throng-waiting-{}.c", std::process::id()));
-    for _ in 0..40 {
-        let written = Written::of_many(&mut random);
-        let Some(text) = written.c() else { continue };
-        let few = written.of_few();
-        std::fs::write(&path, &text).expect("written");
-        let input = Input::open(&path).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let ask = |asked: Asked| {
-            let job = asked.of(Job::new(&input).entry("worker"));
-            // A budget, because searches with more and more threads do not end.
-            let limits = Limits::none().work(1 << 18);
-            let outcome = job.check(Engine::Auto, &limits).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            (asked, outcome.answer.verdicts[0].clone())
-        };
-        let questions = written.questions().into_iter().filter(|&asked| written.is_asked_of_c(asked));
-        let said: Vec<(Asked, Verdict)> = questions.map(ask).collect();
-        for (asked, verdict) in &said {
-            let threads = |trace: &Trace| trace.end().threads.size() as usize;
-            if let Verdict::Unsafe(trace) = verdict
-                && few.len() >= threads(trace)
-            {
-                let is = few.iter().any(|(few, worlds)| asked.holds(few, worlds));
-                assert!(is, "{asked:?} is not violated\n{text}");
-            }
-        }
-        compare(&text, said, &few, &mut counts);
-    }
-    std::fs::remove_file(&path).expect("removed");
-    eprintln!("proved, open, violated; deadlock, stuck, starvation: {counts:?}");
-    assert!(counts.iter().all(|kind| kind[0] > 5 && kind[2] > 5), "{counts:?}");
 }
 
 /// Adds to one number.
