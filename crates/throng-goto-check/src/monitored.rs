@@ -11,7 +11,7 @@
 //! counts. A run that chose the last write wrongly is cut off by the next one. Every violation
 //! that the monitor has, its run has with the right choices.
 //!
-//! A thread that may read the stale value is tried with it on a copy of its code ([`shadow`]), up
+//! A thread that may read the stale value is tried with it on a copy of its code (`shadow`), up
 //! to what it does next. Failures of the program itself are cut off: they are asked about without
 //! the monitor.
 

@@ -756,7 +756,7 @@ pub struct Template {
     /// For each register that is only ever compared with constants: values that stand for all, in
     /// the sense that every value compares like one of them.
     pub representatives: Vec<Option<Vec<i64>>>,
-    /// See [`Template::values_at`].
+    /// See `Template::values_at`.
     pub ranges: Ranges,
     /// Instructions [`Instr::Any`] that stand for more than the program can do, and why, by
     /// instruction.

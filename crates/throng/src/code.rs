@@ -255,9 +255,9 @@ pub(crate) struct Answered {
     parts: Vec<Part>,
 }
 
-#[cfg(feature = "c")]
 impl Answered {
     /// Returns the part with a violation, or the first.
+    #[cfg(feature = "c")]
     fn shown(&self) -> &Part {
         self.parts.iter().find(|p| p.outcome.is_unsafe()).unwrap_or(&self.parts[0])
     }

@@ -197,7 +197,7 @@ impl Graph {
         Ok(self)
     }
 
-    /// The same graph where counters do not reach the end of their types (see [`super::bounds`]);
+    /// The same graph where counters do not reach the end of their types (see `super::bounds`);
     /// `None`: there are no such counters.
     pub fn with_bounds(mut self, program: &Program) -> Option<Graph> {
         self.bounded = super::bounds::bound(program, &mut self);

@@ -10,7 +10,7 @@
 //!
 //! **Rows.** Threads that are started in loops are known by the rows with their numbers
 //! ([`super::crowds`]), and variables that only one thread writes by what they are equal to
-//! ([`super::cells`]).
+//! (`super::cells`).
 //!
 //! **Owned objects.** No other thread has the address of a private object: it was allocated here,
 //! and no value that may be its address was stored, handed to a thread, or given to a call since.
