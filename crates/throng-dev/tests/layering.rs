@@ -14,7 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("throng-check", &["throng-model", "throng-lang"]),
     // Neither C nor an engine.
     ("throng-goto", &["throng-model", "throng-memory", "throng-lang"]),
-    ("throng-goto-check", &["throng-model", "throng-lang", "throng-check", "throng-goto"]),
+    ("throng-goto-check", &["throng-model", "throng-memory", "throng-lang", "throng-check", "throng-goto"]),
     // It solves; what it finds out is checked.
     ("throng-static", &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"]),
     ("throng-c", &["throng-model", "throng-lang", "throng-goto"]),
@@ -60,7 +60,8 @@ const CRATES: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that a verdict may rest on: they know neither an engine nor a front end for C.
-const TRUSTED: &[&str] = &["throng-model", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"];
+const TRUSTED: &[&str] =
+    &["throng-model", "throng-memory", "throng-lang", "throng-check", "throng-goto", "throng-goto-check"];
 
 /// Crates that search.
 const ENGINES: &[&str] = &["throng-engine", "throng-abstract", "throng-static", "throng"];

@@ -18,7 +18,8 @@ fn a_spin_lock_that_is_not_given_back_is_a_deadlock() {
     assert_eq!(asks(&held, &["--stuck", "any", "--threads", "2"]), Some(10));
     assert_eq!(asks(&lock, &["--deadlock"]), Some(0), "for any number of threads");
     assert_eq!(asks(&lock, &["--stuck", "any", "--threads", "2"]), Some(0));
-    let (status, said, _) = run(&["check", &lock, "--stuck", "any", "--timeout", "1", "--max-threads", "3"]);
+    let explicit = ["--engine", "explicit", "--max-threads", "3"];
+    let (status, said, _) = run(&[&["check", &lock, "--stuck", "any"], &explicit[..]].concat());
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("none with up to 3 threads"), "{said}");
 }

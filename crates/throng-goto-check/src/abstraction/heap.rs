@@ -7,9 +7,9 @@
 //!   memory. It begins anew with each allocation, when no register holds the old address any more.
 //!
 //! An access to what was freed, or freeing it again, is a memory error, so that a proof shows that
-//! there is none. Memory that was freed is not used again for another object: what still points to
-//! it points to nothing else. Allocations of other kinds stay what they are, which is not
-//! abstracted.
+//! there is none. Memory that was freed may be used again for another object, whose address then
+//! compares equal to the old one; so programs that free have places only if they allocate at one
+//! place. Allocations of other kinds stay what they are, which is not abstracted.
 //!
 //! Beside that, an argument that is the same constant wherever threads of a function are started is
 //! this constant, so that accesses through it name their object.
@@ -35,6 +35,12 @@ pub fn placed(program: &Program) -> Option<Program> {
     if !program.is_flat() || !program.templates.iter().flat_map(|t| &t.code).any(allocates) {
         return None;
     }
+    let code = || program.templates.iter().flat_map(|t| &t.code);
+    let frees = code().any(|i| matches!(i, Instr::Free(_)));
+    if frees && code().filter(|i| allocates(i)).count() > 1 {
+        // What is allocated next may have the address of what was freed, and compare equal to it.
+        return None;
+    }
     let mut placed = program.clone();
     let mut objects = Vec::new();
     for t in 0..program.templates.len() {
@@ -55,7 +61,6 @@ pub fn placed(program: &Program) -> Option<Program> {
     while propagate(&mut placed) {
         placed.finish();
     }
-    let frees = program.templates.iter().flat_map(|t| &t.code).any(|i| matches!(i, Instr::Free(_)));
     if frees {
         (0..placed.templates.len()).try_for_each(|t| guard(&mut placed, t, &objects))?;
         placed.finish();
