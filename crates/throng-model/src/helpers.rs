@@ -23,7 +23,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::limits::Ticker;
-use crate::stuck::{Own, Stuck, live_members};
+use crate::stuck::{Own, Stuck, few_live_members, few_members_shared};
 use crate::verdict::Unknown;
 use crate::views::Views;
 use crate::waiting::is_waiting;
@@ -79,12 +79,12 @@ impl<'a> States<'a> {
         let mut left = MOST_MEMBERS;
         let too_many = || Unknown::Inconclusive("views stand for too many states".into());
         for (s, _) in views.groups() {
-            let all = model.members_shared(s);
+            let all = few_members_shared(model, s)?;
             left = left.checked_sub(all.len()).ok_or_else(too_many)?;
             all.into_iter().for_each(|member| of_shared.entry(member).or_default().push(s));
         }
         for l in views.locals() {
-            let mut all = live_members(model, l);
+            let mut all = few_live_members(model, l)?;
             all.sort_unstable();
             all.dedup();
             left = left.checked_sub(all.len()).ok_or_else(too_many)?;
@@ -143,7 +143,7 @@ impl Search<'_> {
         let views = self.states.views;
         for (s, group) in views.groups() {
             for l in views.singles(group) {
-                for shared in self.stuck.model().members_shared(s) {
+                for shared in few_members_shared(self.stuck.model(), s)? {
                     ticker.tick()?;
                     let there = self.states.members(l).iter().filter(|&&l| self.stuck.is_there(l));
                     let pairs = there.map(|&thread| Node { shared, thread, helper: None });
@@ -218,8 +218,11 @@ impl Search<'_> {
         let mut found = Vec::new();
         for step in steps.iter().filter(|step| step.take == Bag::one(helper)) {
             let Some(fates) = self.fates(step, node.thread)? else { return Ok(None) };
-            let next: Vec<Local> = step.put.entries().iter().flat_map(|e| live_members(model, e.0)).collect();
-            for shared in model.members_shared(step.to) {
+            let mut next = Vec::new();
+            for e in step.put.entries() {
+                next.extend(few_live_members(model, e.0)?);
+            }
+            for shared in few_members_shared(model, step.to)? {
                 for &thread in &fates {
                     found.push(Node { shared, thread, helper: None });
                     found.extend(next.iter().map(|&l| Node { shared, thread, helper: Some(l) }));
@@ -238,9 +241,12 @@ impl Search<'_> {
             (Bystanders::WakeOne, Some(to)) => self.stuck.stays_in_loop(l, to).then(|| vec![to]),
             _ => self.stuck.fates(step, l)?,
         };
-        let members =
-            |list: Vec<Local>| list.iter().flat_map(|&l| live_members(self.stuck.model(), l)).collect();
-        Ok(fates.map(members))
+        let Some(fates) = fates else { return Ok(None) };
+        let mut members = Vec::new();
+        for l in fates {
+            members.extend(few_live_members(self.stuck.model(), l)?);
+        }
+        Ok(Some(members))
     }
 
     /// Marks the pairs of which some thread is shown to be there that helps. Returns whether there

@@ -16,7 +16,7 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use crate::cubes::{Cube, FREE, ZERO};
+use crate::cubes::{FREE, ZERO};
 use crate::limits::Ticker;
 use crate::problem::Target;
 use crate::property::Property;
@@ -288,6 +288,31 @@ pub(crate) fn live_members(model: &dyn Model, l: Local) -> Vec<Local> {
     sets.members_local(live(sets, l)).into_iter().map(|l| sets.forget(l)).collect()
 }
 
+/// Returns [`live_members`], if there are not too many.
+pub(crate) fn few_live_members(model: &dyn Model, l: Local) -> Result<Vec<Local>, Incomplete> {
+    match model.sets() {
+        Some(sets) if is_large(&sets.cubes().local_cube(live(sets, l)).1) => Err(too_many()),
+        _ => Ok(live_members(model, l)),
+    }
+}
+
+/// Returns the members of a shared state, if there are not too many.
+pub(crate) fn few_members_shared(model: &dyn Model, s: Shared) -> Result<Vec<Shared>, Incomplete> {
+    match model.sets() {
+        Some(sets) if is_large(&sets.cubes().shared_cube(s).1) => Err(too_many()),
+        _ => Ok(model.members_shared(s)),
+    }
+}
+
+/// Returns whether a cube has too many members to list them.
+fn is_large(cube: &[u8]) -> bool {
+    cube.iter().filter(|&&mask| mask == FREE).count() > MOST_MEMBERS.ilog2() as usize
+}
+
+fn too_many() -> Incomplete {
+    Incomplete("a configuration stands for too many".into())
+}
+
 /// Returns the part of a local state in which values that no thread will read again are 0.
 fn live(sets: &dyn SetStates, l: Local) -> Local {
     let (_, dead) = sets.cubes().local_cube(sets.forget(sets.sample_local(l)));
@@ -303,16 +328,12 @@ fn live(sets: &dyn SetStates, l: Local) -> Local {
 /// Returns the configurations that `config` stands for.
 pub(crate) fn members(model: &dyn Model, config: &Config) -> Result<Vec<Config>, Incomplete> {
     let Some(sets) = model.sets() else { return Ok(vec![config.clone()]) };
-    let too_many = || Incomplete("a configuration stands for too many".into());
-    let free = |cube: Cube| cube.iter().filter(|&&m| m == FREE).count();
-    let most = MOST_MEMBERS.ilog2() as usize;
-    if free(sets.cubes().shared_cube(config.shared).1) > most
-        || config.threads.entries().iter().any(|e| free(sets.cubes().local_cube(live(sets, e.0)).1) > most)
-    {
+    let is_large_at = |l: Local| is_large(&sets.cubes().local_cube(live(sets, l)).1);
+    if config.threads.entries().iter().any(|e| is_large_at(e.0)) {
         return Err(too_many());
     }
-    let mut found: Vec<Config> =
-        model.members_shared(config.shared).into_iter().map(|s| Config::new(s, Bag::new())).collect();
+    let shared = few_members_shared(model, config.shared)?;
+    let mut found: Vec<Config> = shared.into_iter().map(|s| Config::new(s, Bag::new())).collect();
     for &(l, n) in config.threads.entries() {
         let each = live_members(model, l);
         for _ in 0..n {

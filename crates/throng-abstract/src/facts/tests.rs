@@ -555,11 +555,11 @@ int main(void) {
 
 #[test]
 fn allocated_objects_have_places() {
-    for free in ["", "free(q);"] {
-        let loaded = load(&ALLOCATED.replace("FREE", free));
-        let certificate = proved(&loaded).expect("it is proved");
-        assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
-    }
+    let loaded = load(&ALLOCATED.replace("FREE", ""));
+    let certificate = proved(&loaded).expect("it is proved");
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    // What is allocated at one place may have the address of what was allocated at another and freed.
+    assert!(proved(&load(&ALLOCATED.replace("FREE", "free(q);"))).is_none());
     let misuses = [
         "free(q); if (*q != 1) reach_error();",
         "free(q); free(q);",
