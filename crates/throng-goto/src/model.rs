@@ -215,6 +215,13 @@ impl Concrete {
         locked(&self.missing).clone()
     }
 
+    fn complete(&self) -> Result<(), Incomplete> {
+        match &*locked(&self.missing) {
+            Some(why) => Err(Incomplete(why.to_string())),
+            None => Ok(()),
+        }
+    }
+
     /// The edge of an instruction.
     pub fn edge_of(&self, at: Point) -> Edge {
         Edge(self.bases[at.template as usize] + at.pc)
@@ -239,19 +246,18 @@ fn place(origin: &Origin) -> Place {
 }
 
 impl Concrete {
-    /// The steps of a thread, and whether these are all; what they say about the search is noted.
-    fn steps(&self, memory: &Arc<Memory>, thread: &Thread) -> (Vec<Outcome>, Result<(), Incomplete>) {
+    /// The steps of a thread; what they say about the search is noted.
+    fn steps(&self, memory: &Arc<Memory>, thread: &Thread) -> Vec<Outcome> {
         let steps = step_unrecorded(&self.program, memory, thread);
-        let complete = match steps.missing {
-            Some(why) => Err(Incomplete(locked(&self.missing).get_or_insert(why).to_string())),
-            None => Ok(()),
-        };
+        if let Some(why) = steps.missing {
+            locked(&self.missing).get_or_insert(why);
+        }
         if steps.misuse.is_some() || steps.overflow.is_some() {
             let mut remarks = locked(&self.remarks);
             remarks.misuse = remarks.misuse.take().or(steps.misuse);
             remarks.overflow = remarks.overflow.take().or(steps.overflow);
         }
-        (steps.outcomes, complete)
+        steps.outcomes
     }
 
     fn violation(&self, what: Violation) -> Shared {
@@ -266,10 +272,10 @@ impl Concrete {
 impl Model for Concrete {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
         let (Some(state), Some(thread)) = (self.memory(s), thing(&self.threads, l.0)) else {
-            return Ok(());
+            return self.complete();
         };
         if thread.stopped {
-            return Ok(());
+            return self.complete();
         }
         let plain = Step {
             from: s,
@@ -281,7 +287,7 @@ impl Model for Concrete {
             edge: self.edge_of(thread.point()),
             choice: 0,
         };
-        let (outcomes, complete) = self.steps(&state.0, &thread);
+        let outcomes = self.steps(&state.0, &thread);
         if let Some(about) = &state.1 {
             // Another thread is about to access memory: is this one about to do that, too?
             let found = outcomes.iter().flat_map(|o| &o.touches).find(|t| self.program.is_race(t, about));
@@ -289,7 +295,7 @@ impl Model for Concrete {
                 let edge = self.edge_of(touch.at);
                 out.push(Step { to: self.violation(Violation::Race), put: Bag::one(l), edge, ..plain });
             }
-            return complete;
+            return self.complete();
         }
         let mut writes: Vec<Touch> = outcomes.iter().flat_map(|o| &o.touches).copied().collect();
         writes.retain(|t| t.writes);
@@ -317,11 +323,11 @@ impl Model for Concrete {
             let put = Bag::one(self.local(stopped));
             out.push(Step { to, put, edge: self.edge_of(write.at), ..plain.clone() });
         }
-        complete
+        self.complete()
     }
 
     fn post_shared(&self, _: Shared, _: &mut Vec<Step>) -> Result<(), Incomplete> {
-        Ok(())
+        self.complete()
     }
 
     fn traits(&self) -> Traits {
