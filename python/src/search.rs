@@ -152,7 +152,8 @@ pub(crate) fn check(
     certificate: bool,
 ) -> PyResult<Answer> {
     let engine = search.engine()?;
-    answered(py, subject, question, &search, certificate, documents::stopped, |job, limits, all| {
+    let stopped = |file: &str, why: &Unknown| documents::stopped(file, why, "still searching");
+    answered(py, subject, question, &search, certificate, stopped, |job, limits, all| {
         let outcome = job.check(engine, limits)?;
         let written = if certificate { Some(certified(job, &outcome, all)?) } else { None };
         let mut answer = shown(outcome);

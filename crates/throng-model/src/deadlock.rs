@@ -63,9 +63,13 @@ fn waiting(model: &dyn Model, config: &Config) -> Result<Option<Config>, Incompl
     }
     'members: for member in members(model, config)? {
         let mut steps = Vec::new();
-        model.post_shared(member.shared, &mut steps)?;
+        let listed = model.post_shared(member.shared, &mut steps);
         if !steps.is_empty() {
             continue;
+        }
+        // In a model that knows who waits, threads lead all steps.
+        if !knows_who_waits(model) {
+            listed?;
         }
         for &(l, _) in member.threads.entries() {
             if !model.has_ended(l) && !waits_alone(model, member.shared, l)? {

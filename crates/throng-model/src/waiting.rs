@@ -98,10 +98,18 @@ pub fn waits_alone(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incom
         match around(model, s, l)? {
             Some(to) if !to.is_empty() => seen.extend(to),
             _ => {
-                let mut steps = Vec::new();
-                model.post(s, l, &mut steps)?;
-                if !(steps.is_empty() && is_waiting(model, s, l)?) {
+                if !is_waiting(model, s, l)? {
                     return Ok(false);
+                }
+                let mut steps = Vec::new();
+                let listed = model.post(s, l, &mut steps);
+                if !steps.is_empty() {
+                    return Ok(false);
+                }
+                // A plain model has answered for this thread alone; what it left open elsewhere does
+                // not matter here.
+                if !(model.is_exact() && model.waits().is_some()) {
+                    listed?;
                 }
             }
         }
