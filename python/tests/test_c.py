@@ -30,7 +30,7 @@ def asked(file):
         if word in FLAGS:
             question[FLAGS[word]] = True
         else:
-            question[VALUES[word]] = next(words)
+            question[VALUES[word]] = next(words).split(",") if word == "--entry" else next(words)
     return question, verdict
 
 
