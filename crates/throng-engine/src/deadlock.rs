@@ -416,7 +416,7 @@ impl<'p> Search<'p> {
     }
 }
 
-/// Returns a proof that any number of threads has nobody stuck in the states of `target`, if one is
+/// Returns a proof that no thread is stuck in the states of `target`, whatever their number, if one is
 /// found.
 fn prove_free(problem: &Problem, target: &Target, limits: &Limits) -> Result<Option<Certificate>, Unknown> {
     let model = &*problem.model;

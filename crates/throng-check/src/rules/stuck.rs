@@ -3,7 +3,7 @@
 //! A run proves that there is one: all configurations that can follow its last one are explored
 //! here, and the thread moves in none of them. A closed set proves that there is none within a
 //! bound: the same is checked for every thread. For any number of threads, views and vectors prove
-//! it that show for whoever waits that some thread is there that can change what it waits for
+//! it that show for each waiting thread that another is there which can change what it waits for
 //! ([`throng_model::helpers`]). Vectors may be negative, as in the rule for deadlocks.
 
 use super::Flaw;

@@ -1,5 +1,5 @@
 //! Variables that only one thread writes, as registers with large numbers: what they are equal to
-//! stays known until that thread writes them again, whoever else runs.
+//! stays known until that thread writes them again, whatever other threads do.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@
 //! Data matters if a branch, an address, or anything else that is not a plain store depends on it.
 //! What does not matter is stored and computed as 0: every step stays a step, at its place, and
 //! with the same threads that can take it. Where one way of a branch is a failed assertion, or the
-//! end of the process, it is not taken: a process that has ended leaves nobody waiting. So every
+//! end of the process, it is not taken: a process that has ended has no waiting thread. So every
 //! run of the program that does not end in this way is one of the slice, and where a thread gets on
 //! in the slice, it gets on in the program, or the process ends. A thread that waits in a loop of
 //! the program has to wait there in the slice, too, which is compared.
