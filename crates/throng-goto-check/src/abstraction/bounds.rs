@@ -14,8 +14,8 @@ use super::variables::{INPUT, Variable};
 /// The largest number that is small.
 const SMALL: i64 = 16;
 
-/// Adds the assumption to a graph, and returns the shared variables that it is about; none if there
-/// is nothing to assume.
+/// Adds the assumption to a graph, and returns the variables that it is about, shared ones where
+/// they have a name; none if there is nothing to assume.
 pub(crate) fn bound(program: &Program, graph: &mut Graph) -> Vec<u32> {
     let counts = counters(program, graph);
     let mut found = Vec::new();
@@ -25,13 +25,27 @@ pub(crate) fn bound(program: &Program, graph: &mut Graph) -> Vec<u32> {
             .filter_map(|(id, x)| Some((*id, fits(graph.variables.ty(*id), sum(x)?))))
             .collect();
         for (id, guard) in sums {
-            found.push(id);
+            found.extend(shared_counters(graph, &counts, id));
             graph.edges[n].guard.push(guard);
         }
     }
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// Returns the shared counters that a counter is a copy of, by which people know it: `tail` for the
+/// register in which `tail++` keeps the old value. A counter that is no such copy stands for itself.
+fn shared_counters(graph: &Graph, counts: &[bool], id: u32) -> Vec<u32> {
+    let is_shared = |id: u32| graph.variables.list[id as usize].template.is_none();
+    if is_shared(id) {
+        return vec![id];
+    }
+    let copies = graph.edges.iter().flat_map(|e| &e.updates).filter(|u| u.0 == id);
+    let mut from = Vec::new();
+    copies.for_each(|(_, x)| x.registers(&mut |r| from.push(r)));
+    from.retain(|&r| r < INPUT && counts[r as usize] && is_shared(r));
+    if from.is_empty() { vec![id] } else { from }
 }
 
 /// Returns the condition that a sum is a value of a type.
