@@ -18,7 +18,8 @@
 //! A program is taken to access memory only where an object is, and to wait for threads only that
 //! it has created: what follows a violation of that is not known.
 
-mod accesses;
+pub mod accesses;
+pub mod arrivals;
 mod asked;
 mod cells;
 pub mod crowds;
@@ -38,7 +39,7 @@ pub mod waits;
 pub use self::asked::narrowed;
 pub use self::facts::Facts;
 pub use self::findings::Findings;
-pub use self::verify::{check, escaping, order_of_waits};
+pub use self::verify::{accesses, check, escaping, order_of_waits};
 
 use throng_check::Checked;
 use throng_goto::Program;

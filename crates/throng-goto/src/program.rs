@@ -6,6 +6,7 @@
 //! the offset in the lower.
 
 mod about;
+mod allocations;
 mod analysis;
 mod calls;
 mod created;

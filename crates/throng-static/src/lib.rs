@@ -28,7 +28,7 @@ pub fn analyse_waits(program: &Program, stop: &dyn Fn() -> bool) -> Option<Facts
 }
 
 fn solve(program: &Program, holds: bool, stop: &dyn Fn() -> bool) -> Option<Facts> {
-    let split = program.split_by_thread();
+    let split = program.split();
     let index = Index::of(&split.program);
     let points = points::solve(&split.program, &index, stop)?;
     let mut facts = Facts { holds, ..Facts::default() };

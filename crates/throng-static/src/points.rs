@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use throng_goto::program::{Instr, Program, Reg, reads};
+use throng_goto::program::{Expr, Instr, Program, Reg, reads};
 use throng_goto_check::races::escaping;
 use throng_goto_check::races::inclusion::{Holder, Index, Values};
 use throng_goto_check::races::points::{Offsets, Pointers, Points, Site};
@@ -73,7 +73,18 @@ impl<'p> Search<'p> {
                 if !self.is_due(t, pc) {
                     continue;
                 }
-                self.reads[t][pc].1 = self.now;
+                let seen = std::mem::replace(&mut self.reads[t][pc].1, self.now);
+                match &self.program.templates[t].code[pc] {
+                    Instr::Load(r, a, _) => {
+                        self.load((t, *r), a, seen);
+                        continue;
+                    }
+                    Instr::Store(a, e, _) => {
+                        self.store(t, a, e);
+                        continue;
+                    }
+                    _ => {}
+                }
                 Values { program: self.program, index: self.index, points: &self.points }.requires(
                     t,
                     pc,
@@ -87,6 +98,57 @@ impl<'p> Search<'p> {
             }
         }
         Some(self.now != before)
+    }
+
+    /// A register is loaded: of objects whose content has not changed since, nothing is new, unless
+    /// the address is.
+    fn load(&mut self, (t, r): (usize, Reg), a: &Expr, seen: u64) {
+        let mut address_is_new = seen == 0;
+        a.registers(&mut |q| address_is_new |= self.registers[t][q as usize] > seen);
+        let borrowed = match a {
+            Expr::Reg(q) if *q != r => Some(*q),
+            _ => None,
+        };
+        let computed = if borrowed.is_none() { self.values().of(t, a) } else { Pointers::default() };
+        let mut set = std::mem::take(&mut self.points.registers[t][r as usize]);
+        let from = borrowed.map_or(&computed, |q| self.points.register(t, q));
+        let mut changed = false;
+        for (site, list) in &from.0 {
+            if *site == Site::Unknown {
+                changed |= set.add(Site::Unknown, Offsets::ANY, MOST_OFFSETS);
+            }
+            let is_new = address_is_new || self.memory.get(site).is_some_and(|at| *at > seen);
+            let Some(entries) = self.points.memory.get(site).filter(|_| is_new) else { continue };
+            for (place, content) in entries {
+                let found = list.iter().filter_map(|at| at.finds(*place)).max();
+                changed |= match found {
+                    Some(true) => extend(&mut set, content),
+                    Some(false) => extend(&mut set, &content.anywhere()),
+                    None => false,
+                };
+            }
+        }
+        self.points.registers[t][r as usize] = set;
+        if changed {
+            self.note(Holder::Register(t, r));
+        }
+    }
+
+    /// A value is stored wherever the address may be.
+    fn store(&mut self, t: usize, a: &Expr, e: &Expr) {
+        let value = self.values().of(t, e);
+        if value.is_empty() {
+            return;
+        }
+        for (site, at) in self.values().of(t, a).all() {
+            if store(&mut self.points, site, at, &value) {
+                self.note(Holder::Memory(site, at));
+            }
+        }
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values { program: self.program, index: self.index, points: &self.points }
     }
 
     fn note(&mut self, holder: Holder) {
@@ -107,8 +169,11 @@ impl<'p> Search<'p> {
         }
         match i {
             Instr::Load(_, a, _) | Instr::Resize(_, a, _) => {
-                let values = Values { program: self.program, index: self.index, points: &self.points };
-                values.of(t, a).sites().any(|site| self.memory.get(&site).is_some_and(|at| new(*at)))
+                let is_new = |site| self.memory.get(&site).is_some_and(|at| new(*at));
+                match a {
+                    Expr::Reg(r) => self.points.register(t, *r).sites().any(is_new),
+                    a => self.values().of(t, a).sites().any(is_new),
+                }
             }
             Instr::Call { .. } | Instr::CallPointer { .. } | Instr::Join(..) => new(self.returned),
             _ => false,
@@ -126,6 +191,9 @@ fn add(points: &mut Points, holder: Holder, pointers: &Pointers) -> bool {
 }
 
 fn extend(set: &mut Pointers, pointers: &Pointers) -> bool {
+    if set.includes(pointers) {
+        return false;
+    }
     let mut changed = false;
     for (site, at) in pointers.all() {
         changed |= set.add(site, at, MOST_OFFSETS);

@@ -15,7 +15,7 @@ pub(crate) fn solve(flow: &Flow<'_>, facts: &mut Facts, stop: &dyn Fn() -> bool)
     (facts.at, facts.exits) = (vec![Default::default(); n], vec![None; n]);
     let mut search = Search { flow, facts, work: BTreeSet::new() };
     for t in flow.program.first_templates() {
-        search.add(t, 0, &State::default());
+        search.add(t, 0, &flow.at_start(t));
     }
     while let Some((t, pc)) = search.work.pop_first() {
         if stop() {

@@ -422,3 +422,122 @@ fn a_lock_of_a_pointer_that_is_loaded_again() {
     let stale = "if (first) { pthread_mutex_lock(&k->m); first = 0; } else { k->x++; }";
     assert!(!possible(&with(stale)).is_empty());
 }
+
+/// A program whose first thread waits until the threads of a loop have counted themselves.
+fn counted(thread: &str, before: &str, wait: &str) -> String {
+    format!(
+        "int alive; pthread_cond_t c;
+        void in(void) {{ pthread_mutex_lock(&m); alive++; pthread_cond_signal(&c); pthread_mutex_unlock(&m); }}
+        void out(void) {{ pthread_mutex_lock(&m); alive--; pthread_cond_signal(&c); pthread_mutex_unlock(&m); }}
+        void *f(void *v) {{ {thread} return 0; }}
+        int main(void) {{
+          int k = __VERIFIER_nondet_int();
+          for (int i = 0; i < k; i++) {{ {before} pthread_create(&t, 0, f, 0); }}
+          pthread_mutex_lock(&m);
+          {wait}
+          pthread_mutex_unlock(&m);
+          x = 2;
+        }}"
+    )
+}
+
+const ALL: &str = "while (alive != k) pthread_cond_wait(&c, &m);";
+const NONE: &str = "while (alive) pthread_cond_wait(&c, &m);";
+const WORK: &str = "pthread_mutex_lock(&n); x++; pthread_mutex_unlock(&n);";
+
+#[test]
+fn threads_that_count_themselves_in_and_out_are_waited_for() {
+    let thread = format!("in(); {WORK} out();");
+    let both = format!("{ALL} {NONE}");
+    assert!(possible(&counted(&thread, "", &both)).is_empty());
+    // One that has not begun yet has not counted itself.
+    assert_eq!(possible(&counted(&thread, "", NONE)), ["x"]);
+    assert_eq!(possible(&counted(&thread, "", ALL)), ["x"]);
+    assert_eq!(possible(&counted(&thread, "", &format!("{ALL} pthread_create(&t, 0, f, 0); {NONE}"))), ["x"]);
+    assert_eq!(possible(&counted(&format!("in(); out(); {WORK}"), "", &both)), ["x"]);
+    assert_eq!(possible(&counted(&format!("{WORK} in(); in(); out();"), "", &both)), ["x"]);
+    assert_eq!(possible(&counted(&format!("if (y) in(); {WORK} out();"), "", &both)), ["x"]);
+    // Read before all had counted themselves in.
+    let stale = format!("int r = alive; {ALL} if (r) return 0;");
+    assert_eq!(possible(&counted(&thread, "", &stale)), ["x"]);
+}
+
+#[test]
+fn threads_that_find_a_flag_cleared_need_not_have_begun() {
+    let with = |thread: &str, clear: &str| {
+        let wait = format!("pthread_mutex_unlock(&m); {clear} pthread_mutex_lock(&m); {NONE}");
+        format!("int go = 1; {}", counted(thread, "", &wait))
+    };
+    let read = "pthread_mutex_lock(&n); int r = go; pthread_mutex_unlock(&n);";
+    let clear = "pthread_mutex_lock(&n); go = 0; pthread_mutex_unlock(&n);";
+    let thread = format!("in(); {read} if (r) {{ {WORK} }} out();");
+    assert!(possible(&with(&thread, clear)).is_empty());
+    let looping = "in(); pthread_mutex_lock(&n); while (go) { x++; } pthread_mutex_unlock(&n); out();";
+    assert!(possible(&with(looping, clear)).is_empty());
+    assert_eq!(possible(&with(&thread, "")), ["x"]);
+    assert_eq!(possible(&with(&thread, "pthread_mutex_lock(&n); go = 2; pthread_mutex_unlock(&n);")), ["x"]);
+    // Read before it has counted itself, cleared too late, and set again.
+    let early = format!("{read} in(); if (r) {{ {WORK} }} out();");
+    assert_eq!(possible(&with(&early, clear)), ["x"]);
+    let late = with(&thread, "").replace("x = 2;", &format!("{clear} x = 2;"));
+    assert_eq!(possible(&late), ["x"]);
+    let again = "pthread_mutex_lock(&n); go = 1; pthread_mutex_unlock(&n);";
+    let again = with(&thread, clear).replace("x = 2;", &format!("{again} x = 2;"));
+    assert_eq!(possible(&again), ["x"]);
+}
+
+#[test]
+fn threads_that_are_counted_before_they_start_are_waited_for() {
+    let thread = format!("{WORK} out();");
+    assert!(possible(&counted(&thread, "in();", NONE)).is_empty());
+    assert_eq!(possible(&counted(&thread, "if (y) in();", NONE)), ["x"]);
+    assert_eq!(possible(&counted(&thread, "in();", "while (alive > 1) pthread_cond_wait(&c, &m);")), ["x"]);
+    assert_eq!(possible(&counted(&format!("out(); {WORK}"), "in();", NONE)), ["x"]);
+}
+
+#[test]
+fn threads_that_count_what_is_done_are_waited_for() {
+    let thread = format!("{WORK} in();");
+    assert!(possible(&counted(&thread, "", ALL)).is_empty());
+    assert!(possible(&counted(&thread, "", "while (alive < k) pthread_cond_wait(&c, &m);")).is_empty());
+    assert_eq!(possible(&counted(&thread, "", "while (alive < k - 1) pthread_cond_wait(&c, &m);")), ["x"]);
+    assert_eq!(possible(&counted(&thread, "", "while (alive > k) pthread_cond_wait(&c, &m);")), ["x"]);
+    assert_eq!(possible(&counted(&format!("in(); {WORK}"), "", ALL)), ["x"]);
+    let unlocked = format!("{WORK} alive++;");
+    assert!(possible(&counted(&unlocked, "", ALL)).contains(&"x".to_string()));
+}
+
+#[test]
+fn memory_is_told_apart_by_the_call_that_allocates_it() {
+    let with = |second: &str| {
+        format!(
+            "struct s *make(int v) {{ struct s *k = malloc(sizeof(struct s)); k->x = v; return k; }}
+            void *f(void *v) {{ p->x++; return 0; }}
+            int main(void) {{ p = make(1); q = {second}; pthread_create(&t, 0, f, 0); q->x = 2; }}"
+        )
+    };
+    assert!(possible(&with("make(2)")).is_empty());
+    assert_eq!(possible(&with("p")).len(), 1);
+}
+
+#[test]
+fn a_lock_stays_that_of_the_old_object_where_a_pointer_is_loaded_again() {
+    let with = |lock: &str, unlock: &str| {
+        format!(
+            "struct s two;
+            void *f(void *v) {{
+              for (int i = 0; i < 2; i++) {{
+                struct s *k; pthread_mutex_lock(&n); k = q; pthread_mutex_unlock(&n);
+                {lock} k->x++; {unlock}
+              }}
+              return 0;
+            }}
+            int main(void) {{
+              q = &one; threads(f, 0);
+              pthread_mutex_lock(&n); q = &two; pthread_mutex_unlock(&n);
+            }}"
+        )
+    };
+    assert!(possible(&with("pthread_mutex_lock(&k->m);", "pthread_mutex_unlock(&k->m);")).is_empty());
+    assert!(!possible(&with("if (i == 0) pthread_mutex_lock(&k->m);", "")).is_empty());
+}

@@ -151,6 +151,8 @@ pub struct Job<'a> {
     /// What is known of possible races.
     pub(crate) baseline: Option<Arc<Baseline>>,
     fails_on_possible: bool,
+    /// What is given the outcome so far, before a search that may not end.
+    so_far: Option<&'a (dyn Fn(&Outcome) + Sync)>,
     /// Proofs that can be written as a certificate are preferred.
     #[cfg(feature = "code")]
     pub(crate) certifiable: bool,
@@ -250,6 +252,7 @@ impl<'a> Job<'a> {
             strict: false,
             baseline: None,
             fails_on_possible: false,
+            so_far: None,
             #[cfg(feature = "code")]
             certifiable: false,
             prepared: Default::default(),
@@ -278,6 +281,7 @@ impl<'a> Job<'a> {
             strict: false,
             baseline: None,
             fails_on_possible: false,
+            so_far: None,
             #[cfg(feature = "code")]
             certifiable: false,
             prepared: [ready(), ready()],
@@ -488,6 +492,12 @@ impl<'a> Job<'a> {
         Job { fails_on_possible: true, ..self }
     }
 
+    /// Source code: gives `keep` what an analysis has found out before a search begins that may not
+    /// end, as an outcome that leaves the question open. It stands if there is no other one.
+    pub fn so_far(self, keep: &'a (dyn Fn(&Outcome) + Sync)) -> Job<'a> {
+        Job { so_far: Some(keep), ..self }
+    }
+
     /// Prefers proofs that [`Outcome::certificate`] can write down: evidence found with partial
     /// orders is none.
     pub fn certifiable(mut self) -> Job<'a> {
@@ -597,11 +607,34 @@ impl<'a> Job<'a> {
             return Err(Error::Unsuitable(why.into()));
         }
         let mut outcome = code::check(self, posed, search, limits)?;
+        self.complete(&mut outcome, prepared, input);
+        Ok(Some(outcome))
+    }
+
+    /// Adds what the question and its input say to an outcome about a program.
+    #[cfg(feature = "code")]
+    fn complete(&self, outcome: &mut Outcome, prepared: &Prepared, input: &Input) {
         outcome.fails_on_possible = self.fails_on_possible;
         outcome.phases.reading = prepared.took;
         outcome.warnings = input.warnings().chain(prepared.warnings.iter().cloned()).collect();
         outcome.subject = prepared.subject(self.question.vocabulary);
-        Ok(Some(outcome))
+    }
+
+    /// Returns whether an outcome so far is wanted.
+    #[cfg(feature = "code")]
+    pub(crate) fn keeps_so_far(&self) -> bool {
+        self.so_far.is_some()
+    }
+
+    /// Passes on what is known before a search that may not end.
+    #[cfg(feature = "code")]
+    pub(crate) fn pass_so_far(&self, mut outcome: Outcome) -> Result<(), Error> {
+        let prepared = self.prepare()?;
+        if let (Some(keep), Some(input)) = (self.so_far, &prepared.input) {
+            self.complete(&mut outcome, prepared, input);
+            keep(&outcome);
+        }
+        Ok(())
     }
 
     fn search(&self, engine: &dyn engine::Algorithm, limits: &Limits) -> Result<Outcome, Error> {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::CheckArgs;
 use super::certify;
 use super::checkpoint::Checkpoint;
-use super::console::{Console, Failure, LastWords};
+use super::console::{Console, Failure, Known, LastWords};
 use super::files::{self, Kind};
 use super::{replay, witness};
 #[cfg(feature = "cluster")]
@@ -67,7 +67,11 @@ pub(super) fn check(
             return Ok(1);
         }
     };
+    let keep = |outcome: &Outcome| console.keep_known(known(args, outcome, console));
     let mut job = Job::new(&input).question(question).settings(settings(args)).watch(console);
+    if last {
+        job = job.so_far(&keep);
+    }
     if args.no_check {
         job = job.unchecked();
     }
@@ -260,12 +264,7 @@ fn write(
     print: Print<'_>,
     unwritten: Option<Failure>,
 ) -> Result<(), Failure> {
-    let options = text::Options {
-        colour: console.colour,
-        quiet: console.output.quiet,
-        verbose: console.output.verbose,
-    };
-    let printed = print(&if args.json { outcome.json() } else { outcome.text(options) });
+    let printed = print(&report(args, outcome, console));
     let html = args.html.as_ref().map(|path| files::replace(path, &outcome.html()));
     let sarif = args.sarif.as_ref().map(|path| files::replace(path, &outcome.sarif()));
     let replay = (args.replay.is_some() || args.replay_run)
@@ -275,6 +274,29 @@ fn write(
     let litmus = args.litmus.as_ref().map(|path| litmus(path, outcome, console));
     let written = [Some(printed), unwritten.map(Err), html, sarif, known, replay, witness, litmus];
     written.into_iter().flatten().try_for_each(|written| written)
+}
+
+/// Returns the report as it goes to standard output.
+fn report(args: &CheckArgs, outcome: &Outcome, console: &Console) -> String {
+    let options = text::Options {
+        colour: console.colour,
+        quiet: console.output.quiet,
+        verbose: console.output.verbose,
+    };
+    if args.json { outcome.json() } else { outcome.text(options) }
+}
+
+/// Returns what is written if the search does not end: an outcome so far.
+fn known(args: &CheckArgs, outcome: &Outcome, console: &Console) -> Known {
+    let html = args.html.as_ref().map(|path| (path.clone(), outcome.html()));
+    let sarif = args.sarif.as_ref().map(|path| (path.clone(), outcome.sarif()));
+    let findings = outcome.findings.as_ref().map(|f| throng::findings::write_baseline(f, outcome.file()));
+    let baseline = args.write_baseline.clone().zip(findings);
+    Known {
+        text: report(args, outcome, console),
+        status: outcome.exit_code(),
+        files: html.into_iter().chain(sarif).chain(baseline).collect(),
+    }
 }
 
 /// Reads what is known of races.

@@ -47,6 +47,16 @@ const TOGETHER: Duration = Duration::from_secs(5);
 /// still being done.
 pub type LastWords = Arc<dyn Fn(&Unknown, &str) -> String + Send + Sync>;
 
+/// What is written if a search does not come to an end, although something is known before it.
+pub struct Known {
+    /// The report.
+    pub text: String,
+    /// The exit status.
+    pub status: u8,
+    /// Files beside it.
+    pub files: Vec<(PathBuf, String)>,
+}
+
 /// The output of a command and its settings.
 pub struct Console {
     /// The output options of the user.
@@ -60,6 +70,7 @@ pub struct Console {
     /// True if a stopped search has to wait for other processes.
     patient: Arc<AtomicBool>,
     kept: Arc<Kept>,
+    known: Arc<Mutex<Option<Known>>>,
 }
 
 /// The phases of a command.
@@ -174,7 +185,13 @@ impl Console {
             doing: Arc::default(),
             patient: Arc::default(),
             kept: Arc::default(),
+            known: Arc::default(),
         }
+    }
+
+    /// What is known is written if the search that comes does not end.
+    pub(super) fn keep_known(&self, known: Known) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
     }
 
     /// The state of the search that comes will be kept in this file.
@@ -252,7 +269,8 @@ impl Console {
 
     fn ending(&self) -> Ending {
         let doing = self.doing.clone();
-        Ending { said: self.said.clone(), doing, kept: self.kept.clone(), quiet: self.output.quiet }
+        let (said, kept, known) = (self.said.clone(), self.kept.clone(), self.known.clone());
+        Ending { said, doing, kept, known, quiet: self.output.quiet }
     }
 
     fn now(&self, doing: Doing) {
@@ -458,6 +476,7 @@ struct Ending {
     said: Arc<Mutex<Printed>>,
     doing: Arc<Mutex<Doing>>,
     kept: Arc<Kept>,
+    known: Arc<Mutex<Option<Known>>>,
     quiet: bool,
 }
 
@@ -470,10 +489,16 @@ impl Ending {
             return;
         }
         *said = Printed::LastWords;
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let known =
+            known.unwrap_or_else(|| Known { text: last_words(why, &doing), status: 1, files: Vec::new() });
         let mut out = io::stdout().lock();
-        let _ = out.write_all(last_words(why, &doing).as_bytes()).and_then(|()| out.flush());
+        let _ = out.write_all(known.text.as_bytes()).and_then(|()| out.flush());
+        for (path, text) in &known.files {
+            files::replace(path, text).unwrap_or_else(|why| complain(&format!("error: {why}")));
+        }
         self.kept.parting().filter(|_| !self.quiet).into_iter().for_each(|how| complain(&how));
-        std::process::exit(1);
+        std::process::exit(known.status.into());
     }
 }
 

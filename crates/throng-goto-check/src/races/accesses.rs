@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use throng_goto::program::{Access, Expr, Instr};
 
+use super::arrivals::Arrived;
 use super::facts::{Lock, Owned, State, Sum};
 use super::points::{Offsets, Place, Pointers, Site};
 use super::transfer::Flow;
@@ -29,6 +30,8 @@ pub struct Touched {
     pub locks: BTreeSet<Lock>,
     /// The threads that the running one, or those below it, started and that may be alive.
     pub alive: BTreeMap<u32, bool>,
+    /// What is known of counters.
+    pub arrived: Arrived,
 }
 
 /// By object, the accesses, with the instructions.
@@ -63,6 +66,7 @@ pub fn collect(
         return (!number).then(|| "an access through a pointer of which nothing is known".into());
     }
     let (sum, owned) = (flow.address(t, address, state), flow.owner(t, address, state));
+    let arrived = Arrived::of(state);
     for (site, at) in places.all() {
         match site {
             Site::Unknown => return Some("an access through a pointer that may point anywhere".into()),
@@ -80,6 +84,7 @@ pub fn collect(
             owned,
             locks: state.locks.clone(),
             alive: state.alive.clone(),
+            arrived: arrived.clone(),
         };
         all.entry(site).or_default().entry(touched).or_default().insert((t as u32, pc as u32));
     }

@@ -98,7 +98,7 @@ impl Cells {
 }
 
 /// Calls `f` on the places that an instruction may write to.
-fn each_written(values: &Values<'_>, t: usize, i: &Instr, f: &mut dyn FnMut(Pointers)) {
+pub(super) fn each_written(values: &Values<'_>, t: usize, i: &Instr, f: &mut dyn FnMut(Pointers)) {
     match i {
         Instr::Begins(a, _) => f(values.of(t, a)),
         Instr::Ends(list) => list.iter().for_each(|(a, _)| f(values.of(t, a))),

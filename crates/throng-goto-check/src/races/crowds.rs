@@ -501,7 +501,7 @@ fn index(address: &Sum, row: &Row) -> Option<Sum> {
 
 /// Returns what is less than what, or not greater, where a condition holds or does not; whether
 /// they differ, and whether signs count.
-fn ordered(e: &Expr, holds: bool) -> Option<(&Expr, &Expr, bool, bool)> {
+pub(super) fn ordered(e: &Expr, holds: bool) -> Option<(&Expr, &Expr, bool, bool)> {
     match e {
         Expr::Bin(op @ (BinOp::Lt | BinOp::Le), a, b, at) => Some(match holds {
             true => (&**a, &**b, *op == BinOp::Lt, at.signed),

@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use throng_goto::program::{Reg, object_of};
 
+use super::arrivals::{self, Count, Steps};
 use super::crowds::{self, Bound, Crowd};
 use super::points::{Offsets, Points, Site};
 use super::waits::Node;
 
 /// What a static analysis found out about a program in which each instruction starts threads in a
-/// template of its own ([`throng_goto::Program::split_by_thread`]).
+/// template of its own ([`throng_goto::Program::split`]).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// Where addresses may be.
@@ -65,6 +66,16 @@ pub struct State {
     pub elements: BTreeMap<Reg, (u32, Sum)>,
     /// Registers whose values an integer type has: its size, and whether it has a sign.
     pub fits: BTreeMap<Reg, (u8, bool)>,
+    /// By counter, what the thread knows that has started those that count themselves.
+    pub counts: BTreeMap<u32, Count>,
+    /// By counter, how often the thread has counted itself.
+    pub passed: BTreeMap<u32, Steps>,
+    /// Flags that are 0, for the thread that writes them.
+    pub cleared: BTreeSet<u32>,
+    /// Registers with a value of a flag that was loaded since the thread has counted itself.
+    pub flags: BTreeMap<Reg, u32>,
+    /// Counters with flags that were not 0 since the thread has counted itself.
+    pub found: BTreeSet<(u32, u32)>,
 }
 
 /// A lock that is held.
@@ -163,6 +174,11 @@ impl State {
             less: common(&self.less, &other.less),
             elements: common(&self.elements, &other.elements),
             fits: common(&self.fits, &other.fits),
+            counts: arrivals::join(self, other),
+            passed: arrivals::join_steps(self, other),
+            cleared: self.cleared.intersection(&other.cleared).copied().collect(),
+            flags: common(&self.flags, &other.flags),
+            found: self.found.intersection(&other.found).copied().collect(),
         }
     }
 
@@ -179,6 +195,7 @@ impl State {
             && other.held.iter().all(|h| self.may_hold(h))
             && self.inside >= other.inside
             && crowds::covers(self, other)
+            && arrivals::covers(self, other)
             && is_part(&self.less, &other.less)
             && is_part(&self.elements, &other.elements)
             && is_part(&self.fits, &other.fits)

@@ -37,6 +37,7 @@ impl Report<'_> {
                 objects.extend(self.group(*site, &group));
             }
         }
+        let mut objects = merged(objects);
         let rank = |s: &Shared| !matches!(s.status, Status::Possible(_));
         objects.sort_by_key(rank);
         Findings { objects, open: self.open }
@@ -249,6 +250,60 @@ impl Report<'_> {
             Site::Thread((t, pc)) => Site::Thread((of(t), pc)),
             other => other,
         }
+    }
+}
+
+/// Returns one object for those that only copies of code tell apart.
+fn merged(objects: Vec<Shared>) -> Vec<Shared> {
+    let mut found: Vec<Shared> = Vec::new();
+    let mut known: HashMap<(Site, String), usize> = HashMap::new();
+    for shared in objects {
+        match known.entry((shared.site, shared.name.clone())) {
+            std::collections::hash_map::Entry::Occupied(at) => {
+                let first = &mut found[*at.get()];
+                first.accesses = first.accesses.max(shared.accesses);
+                let old = std::mem::replace(&mut first.status, Status::NotWritten);
+                first.status = either(old, shared.status);
+            }
+            std::collections::hash_map::Entry::Vacant(new) => {
+                new.insert(found.len());
+                found.push(shared);
+            }
+        }
+    }
+    found
+}
+
+/// Returns what is said of two objects in one.
+fn either(a: Status, b: Status) -> Status {
+    match (a, b) {
+        (Status::Possible(mut pairs), Status::Possible(more)) => {
+            let is_new = |p: &Pair| !pairs.iter().any(|known| known.identity == p.identity);
+            let new: Vec<Pair> = more.into_iter().filter(is_new).collect();
+            pairs.extend(new);
+            pairs.truncate(MOST_LISTED);
+            Status::Possible(pairs)
+        }
+        (possible @ Status::Possible(_), _) | (_, possible @ Status::Possible(_)) => possible,
+        (a, b) if a == b => a,
+        (a, b) => {
+            let mut reasons = reasons(a);
+            reasons.extend(self::reasons(b));
+            reasons.sort();
+            reasons.dedup();
+            Status::Apart(reasons)
+        }
+    }
+}
+
+fn reasons(status: Status) -> Vec<String> {
+    match status {
+        Status::Possible(_) => Vec::new(),
+        Status::Protected(locks) => vec![format!("some accesses hold {}", locks.join(" or "))],
+        Status::Apart(reasons) => reasons,
+        Status::Atomic => vec!["some are atomic".into()],
+        Status::Owned(_) => vec!["some are made while one thread owns the object".into()],
+        Status::NotWritten => vec!["some never happen at the same time".into()],
     }
 }
 

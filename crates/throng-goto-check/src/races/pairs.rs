@@ -1,9 +1,10 @@
 //! When two accesses to one object cannot be a race.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::accesses::Touched;
+use super::arrivals::Stepped;
 use super::facts::{Facts, Kind, Lock, Owned, State};
 use super::locks::Words;
 use super::points::{Offsets, Place, Site};
@@ -26,15 +27,23 @@ pub enum Apart {
     Index,
 }
 
+/// What was seen where threads are started.
+#[derive(Default)]
+pub(super) struct Starts {
+    /// What is known there.
+    pub(super) states: BTreeMap<Place, State>,
+    /// What their arguments differ by, if that is known.
+    pub(super) steps: BTreeMap<Place, Option<i64>>,
+}
+
 /// What is asked about pairs.
 pub struct Pairs<'a> {
     pub(super) flow: &'a Flow<'a>,
     pub(super) facts: &'a Facts,
     pub(super) words: Words,
-    /// What is known where threads are started.
-    pub(super) started: BTreeMap<Place, State>,
-    /// By instruction that starts threads, what their arguments differ by, if that is known.
-    steps: BTreeMap<Place, Option<i64>>,
+    starts: Starts,
+    /// The counters that can be relied upon.
+    counters: BTreeSet<u32>,
     /// By template that threads start in, the threads that lead to it.
     lines: Vec<Option<Vec<usize>>>,
     /// Locks that were asked about, by the template.
@@ -46,12 +55,13 @@ impl<'a> Pairs<'a> {
         flow: &'a Flow<'a>,
         facts: &'a Facts,
         words: Words,
-        started: BTreeMap<Place, State>,
-        steps: BTreeMap<Place, Option<i64>>,
+        starts: Starts,
+        stepped: &Stepped,
     ) -> Pairs<'a> {
+        let counters = stepped.right(flow, &words);
         let templates = 0..flow.program.templates.len();
         let lines = templates.map(|t| flow.threads.line(flow.program, t)).collect();
-        Pairs { flow, facts, words, started, steps, lines, asked: RefCell::default() }
+        Pairs { flow, facts, words, starts, counters, lines, asked: RefCell::default() }
     }
 
     /// Returns why two accesses to an object are not a race; `None` if they may be.
@@ -85,7 +95,7 @@ impl<'a> Pairs<'a> {
             return false;
         }
         let place = flow.threads.parent[t].map(|p| p.1);
-        let step = place.and_then(|place| self.steps.get(&place).copied().flatten());
+        let step = place.and_then(|place| self.starts.steps.get(&place).copied().flatten());
         let (Some(step), Some(p), Some(q)) = (step, &a.address, &b.address) else { return false };
         let changes = template.code.iter().any(|i| throng_goto::program::writes(i) == Some(0));
         let fixed = p.base.is_none_or(|site| flow.is_one(site));
@@ -177,18 +187,28 @@ impl<'a> Pairs<'a> {
         }
         let alive = |at: &BTreeMap<u32, bool>, t: usize| at.contains_key(&(t as u32));
         if common == x {
-            return alive(&a.alive, y);
+            return alive(&a.alive, y) && !self.is_behind(a, (y, b));
         }
         if common == y {
-            return alive(&b.alive, x);
+            return alive(&b.alive, x) && !self.is_behind(b, (x, a));
         }
         let branch = |line: &[usize]| line.iter().copied().take_while(|t| *t != common).last();
         let (Some(bx), Some(by)) = (branch(above_x), branch(above_y)) else { return true };
         let at_start = |child: usize, other: usize| {
             let place = threads.parent[child].map(|p| p.1);
-            place.and_then(|p| self.started.get(&p)).is_none_or(|s| alive(&s.alive, other))
+            place.and_then(|p| self.starts.states.get(&p)).is_none_or(|s| alive(&s.alive, other))
         };
         at_start(by, x) || at_start(bx, y)
+    }
+
+    /// Returns whether a thread that was started by another one is behind an access, as that knows by
+    /// a counter.
+    fn is_behind(&self, parent: &Touched, (child, at): (usize, &Touched)) -> bool {
+        let counts = |n: u32| {
+            let counter = self.flow.counters.get(n as usize);
+            self.counters.contains(&n) && counter.is_some_and(|c| c.children.contains(&child))
+        };
+        parent.arrived.excludes(&at.arrived, &counts)
     }
 
     /// Returns whether two threads may be alive that start at the begin of a line.
@@ -198,7 +218,7 @@ impl<'a> Pairs<'a> {
             return false;
         }
         let Some((parent, place)) = threads.parent[line[0]] else { return true };
-        let again = self.started.get(&place).is_none_or(|s| s.alive.contains_key(&(line[0] as u32)));
+        let again = self.starts.states.get(&place).is_none_or(|s| s.alive.contains_key(&(line[0] as u32)));
         !threads.once[parent] || again
     }
 }

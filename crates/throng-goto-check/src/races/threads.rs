@@ -9,7 +9,7 @@ use super::inclusion::Values;
 use super::points::Place;
 
 /// The threads of a program in which every instruction starts threads in a template of its own,
-/// where it was split ([`Program::split_by_thread`]).
+/// where it was split ([`Program::split`]).
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
     /// By template, the threads that may execute it, by the templates that they start in.

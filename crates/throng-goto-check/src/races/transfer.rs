@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use throng_goto::program::{BinOp, Expr, Instr, Program, Reg, Start, next, object_of, offset_of};
 
+use super::arrivals::{self, Counter, Flag};
 use super::cells::{self, Cells};
 use super::crowds;
 use super::facts::{Facts, Held, Kind, Known, Lock, Owned, State, Sum};
@@ -44,6 +45,10 @@ pub struct Flow<'a> {
     escaped: &'a BTreeSet<Site>,
     /// The variables that only one thread writes.
     pub(super) cells: Cells,
+    /// The variables in which threads count themselves.
+    pub(super) counters: Vec<Counter>,
+    /// The variables that such threads load, and only one thread writes.
+    pub(super) flags: Vec<Flag>,
     /// Whether states say which locks may be held.
     pub(super) holds: bool,
 }
@@ -53,7 +58,7 @@ impl<'a> Flow<'a> {
     pub fn new(values: Values<'a>, escaped: &'a BTreeSet<Site>, holds: bool) -> Flow<'a> {
         let program = values.program;
         let threads = Threads::of(&values);
-        let code = program.templates.iter().map(Code::new).collect();
+        let code: Vec<Code<'a>> = program.templates.iter().map(Code::new).collect();
         let mut own: Vec<Pointers> = Vec::new();
         for (k, t) in program.templates.iter().enumerate() {
             let mut found = Pointers::default();
@@ -73,7 +78,9 @@ impl<'a> Flow<'a> {
         let released = (0..own.len()).map(|t| if is_called(t) { all(t) } else { Pointers::default() });
         let released = released.collect();
         let cells = Cells::new(&values, &threads);
-        Flow { program, values, threads, code, released, escaped, cells, holds }
+        let counters = arrivals::counters(&values, &threads, &code);
+        let flags = arrivals::flags(&values, &counters);
+        Flow { program, values, threads, code, released, escaped, cells, counters, flags, holds }
     }
 
     /// Returns the sum that an expression is, as far as it is one.
@@ -214,6 +221,7 @@ impl<'a> Flow<'a> {
                 forget(*r, &mut then);
                 self.start(*child, &mut then.alive);
                 self.joins_crowd(t, (*child, arguments, *r), state, &mut then);
+                self.starts_counted(*child, state, &mut then);
             }
             Instr::Join(e, r) => {
                 let last = self.shortened(t, e, state, &mut then);
@@ -228,6 +236,8 @@ impl<'a> Flow<'a> {
             }
             _ => {}
         }
+        self.counted((t, pc), state, &mut then);
+        self.flagged((t, pc), state, &mut then);
         self.goes_on(t, pc, then)
     }
 
@@ -325,6 +335,8 @@ impl<'a> Flow<'a> {
 
     /// Notes what a condition says that compares numbers.
     fn learn_order(&self, t: usize, e: &Expr, holds: bool, then: &mut State, exits: &Facts) {
+        self.learn_count(t, e, holds, then);
+        self.learn_flag(e, holds, then);
         for ended in self.compared(t, e, holds, then) {
             self.end(ended, &mut then.alive, exits);
         }
@@ -450,7 +462,8 @@ impl<'a> Flow<'a> {
                 let owned = (0..).zip(owned).filter_map(|(r, o)| Some((r, o?))).collect();
                 let widths = arguments.iter().map(|e| self.width(t, e, state));
                 let fits = (0..).zip(widths).filter_map(|(r, at)| Some((r, at?))).collect();
-                vec![(*child, State { owned, fits, ..State::default() })]
+                let passed = self.steps_at_start(*child);
+                vec![(*child, State { owned, fits, passed, ..State::default() })]
             }
             i @ Instr::Call { arguments, .. } => {
                 let arguments: Vec<&Expr> = arguments.iter().collect();
@@ -636,6 +649,7 @@ pub(super) fn forget_unless(r: Reg, new: Option<&Sum>, state: &mut State) {
     state.equal =
         equal.filter_map(|(q, sum)| Some((q, replace(&sum)?))).filter(|(q, s)| s.factor(*q) == 0).collect();
     crowds::forget(r, &replace, state);
+    arrivals::forget(r, &replace, state);
 }
 
 /// Returns the old value of a register over others, or over itself after the change.

@@ -1,17 +1,16 @@
 //! Facts are checked, in one pass over the program, and findings computed from them.
 
-use std::collections::BTreeMap;
-
 use throng_goto::program::{Instr, PRIVATE, Program, Reg, Split, Template};
 
 use super::accesses::{Accesses, collect};
+use super::arrivals::Stepped;
 use super::cells;
 use super::facts::{Facts, State, Sum};
 use super::findings::Findings;
 use super::inclusion::{Index, SOME_THREAD, Values};
 use super::locks::Changed;
 use super::naming::Report;
-use super::pairs::Pairs;
+use super::pairs::{Pairs, Starts};
 use super::points::{Place, Pointers, Points, Site};
 use super::transfer::{Flow, RESULT};
 use super::waits::{Circle, Ordered, Waits, ordered};
@@ -21,6 +20,14 @@ pub fn check(program: &Program, facts: &Facts) -> Result<Findings, String> {
     checked(program, facts, |split, pairs, Seen { accesses, open, .. }| {
         Report { split, pairs, accesses: &accesses, open }.findings()
     })
+}
+
+/// Checks that facts are right, and returns what they say about each access, with the program that
+/// they are about: executions can be compared with that.
+pub fn accesses(program: &Program, facts: &Facts) -> Result<(Split, Accesses), String> {
+    let (mut split, mut found) = (None, None);
+    checked(program, facts, |of, _, seen| (split, found) = (Some(of.clone()), Some(seen.accesses)))?;
+    split.zip(found).ok_or_else(|| "nothing was seen".into())
 }
 
 /// Checks that facts are right, and returns what they show about deadlocks. `Err`: they are not.
@@ -33,7 +40,7 @@ pub fn order_of_waits(program: &Program, facts: &Facts) -> Result<Ordered, Strin
         None => ordered(pairs.flow.program, pairs, seen.waits, facts),
     })?;
     let original = |circle: Circle| {
-        let split = program.split_by_thread();
+        let split = program.split();
         circle.into_iter().map(|(t, pc)| (split.original[t as usize] as u32, pc)).collect()
     };
     Ok(match found {
@@ -47,7 +54,7 @@ fn checked<T>(
     facts: &Facts,
     show: impl FnOnce(&Split, &Pairs<'_>, Seen) -> T,
 ) -> Result<T, String> {
-    let split = program.split_by_thread();
+    let split = program.split();
     let index = Index::of(&split.program);
     let values = Values { program: &split.program, index: &index, points: &facts.points };
     has_shape(&split.program, facts)?;
@@ -57,8 +64,8 @@ fn checked<T>(
     let mut walk = Walk { flow: &flow, facts, seen: Seen::default() };
     walk.program()?;
     let mut seen = walk.seen;
-    let (started, steps) = (std::mem::take(&mut seen.started), std::mem::take(&mut seen.steps));
-    let pairs = Pairs::new(&flow, facts, seen.changed.by_site(), started, steps);
+    let starts = std::mem::take(&mut seen.starts);
+    let pairs = Pairs::new(&flow, facts, seen.changed.by_site(), starts, &seen.stepped);
     Ok(show(&split, &pairs, seen))
 }
 
@@ -130,6 +137,7 @@ impl Names<'_> {
             && state.less.iter().all(|(r, b)| register(r) && sum(&b.sum))
             && state.elements.iter().all(|(r, (t, index))| register(r) && thread(t) && sum(index))
             && state.crowds.values().all(|crowd| crowd.sums().all(sum))
+            && state.counts.values().all(|count| count.sums().all(sum))
     }
 }
 
@@ -193,9 +201,8 @@ pub fn escaping(values: &Values<'_>, escaped: &dyn Fn(Site) -> bool, add: &mut d
 struct Seen {
     accesses: Accesses,
     changed: Changed,
-    started: BTreeMap<Place, State>,
-    /// By instruction that starts threads, what their arguments differ by.
-    steps: BTreeMap<Place, Option<i64>>,
+    starts: Starts,
+    stepped: Stepped,
     waits: Waits,
     open: Vec<String>,
 }
@@ -210,7 +217,7 @@ impl Walk<'_> {
     fn program(&mut self) -> Result<(), String> {
         let program = self.flow.program;
         for t in program.first_templates() {
-            self.claimed(t, 0, &State::default())?;
+            self.claimed(t, 0, &self.flow.at_start(t))?;
         }
         for t in 0..program.templates.len() {
             for (&pc, states) in &self.facts.at[t] {
@@ -262,14 +269,15 @@ impl Walk<'_> {
             ));
         }
         if matches!(self.flow.code[t].t.code[pc], Instr::Spawn(..)) {
-            let started = &mut self.seen.started;
+            let started = &mut self.seen.starts.states;
             let joined = started.get(&Flow::place(at)).map_or(state.clone(), |known| known.join(state));
             started.insert(Flow::place(at), joined);
             let step = self.flow.step_of_arguments(at, state, self.facts);
-            let known = self.seen.steps.entry(Flow::place(at)).or_insert(step);
+            let known = self.seen.starts.steps.entry(Flow::place(at)).or_insert(step);
             *known = (*known).min(step);
         }
         self.seen.changed.look(self.flow, at, state);
+        self.seen.stepped.look(self.flow, at, state);
         if self.flow.holds {
             self.seen.waits.look(self.flow, at, state);
         }

@@ -22,6 +22,7 @@ use throng_goto::program::{Access, Expr, Instr};
 use throng_goto::waiting::waiting_loops;
 
 use super::accesses::Touched;
+use super::arrivals::Arrived;
 use super::facts::{Facts, Held, State, Sum};
 use super::inclusion::started;
 use super::pairs::Pairs;
@@ -107,6 +108,7 @@ impl Waits {
             owned: None,
             locks: state.locks.clone(),
             alive: state.alive.clone(),
+            arrived: Arrived::of(state),
         };
         let held = state.held.iter().map(|h| (h.site, h.at)).collect();
         let ends = ends.into_iter().map(|t| t as u32).collect();

@@ -1,6 +1,8 @@
 //! Programs as text, and what is said about them.
 #![allow(dead_code)]
 
+pub mod programs;
+
 use throng_engine::{Engine, Settings, Silent};
 use throng_goto::Query;
 use throng_goto_check::races::check;
@@ -21,6 +23,8 @@ pub const DECLARATIONS: &str = "
     void *malloc(size_t); void free(void *); int __VERIFIER_nondet_int(void);
     void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void);
     typedef union { int a[8]; } sem_t; int sem_init(sem_t *, int, unsigned);
+    typedef union { int a[12]; } pthread_cond_t; int pthread_cond_signal(pthread_cond_t *);
+    int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
     int sem_wait(sem_t *); int sem_post(sem_t *); sem_t semaphore;
     pthread_mutex_t m, n; pthread_rwlock_t rw; int x, y, a[10]; pthread_t t, u;
     struct s { pthread_mutex_t m; int x; struct s *next; } *p, *q, *head, one;

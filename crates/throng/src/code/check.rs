@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::job::Job;
 use crate::outcome::{Outcome, Remark};
 use crate::report::plural;
+use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::{Hunt, HuntFirst};
 use throng_engine::{Algorithm, Answer, Engine, Watch};
 use throng_goto::model::Remarks;
@@ -126,6 +127,9 @@ pub(super) fn decide(
             None => Box::new(races::Confirming { job, posed: posed.clone(), analysed, then: engine }),
         };
     }
+    if let Some(analysed) = analysed.as_ref().filter(|a| job.keeps_so_far() && a.proof().is_none()) {
+        job.pass_so_far(so_far(job, posed, analysed, limits)?)?;
+    }
     let mut outcome = searching(job, posed, posed.problem.clone()).check_by(&*engine, limits)?;
     settle(posed, &mut outcome);
     let remarks = abstraction.remarks(&outcome).unwrap_or_else(|| posed.model.remarks());
@@ -140,13 +144,30 @@ pub(super) fn decide(
         memory::refute(job, posed, &mut outcome, limits)?;
     }
     undecided::look(posed, &mut outcome);
-    if let Some(analysed) = &analysed {
-        races::conclude(job, posed, &mut outcome, analysed);
+    match &analysed {
+        Some(analysed) => races::conclude(job, posed, &mut outcome, analysed),
+        None if auto && locksets.is_none() => races::mention_limit(posed, &mut outcome),
+        None => {}
     }
     if let Some(places) = possible_deadlock {
         deadlock::mention(&mut outcome, &places);
     }
     Ok((outcome, abstraction))
+}
+
+/// Returns the outcome if no search ends: what the analysis has found.
+fn so_far(
+    job: &Job<'_>,
+    posed: &Posed,
+    analysed: &races::Analysed,
+    limits: &Limits,
+) -> Result<Outcome, Error> {
+    let stopped = GaveUp(Unknown::Unsure("the search for runs was stopped".into()));
+    let mut outcome = searching(job, posed, posed.problem.clone()).check_by(&stopped, limits)?;
+    outcome.assumptions = assumptions(posed, &posed.model.remarks(), &outcome);
+    outcome.most_threads = posed.program().most_threads();
+    races::conclude(job, posed, &mut outcome, analysed);
+    Ok(outcome)
 }
 
 /// Completes the proof about threads that wait: the model is that of the proof from here on.

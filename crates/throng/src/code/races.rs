@@ -46,12 +46,11 @@ pub(super) struct Analysed {
 /// Analyses a program with its calls, if races are all that is asked and the limits allow it.
 pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Result<Option<Analysed>, Error> {
     let query = &posed.loaded.query;
-    let asked = query.program.asked == [Violation::Race] && !query.question.deadlock;
-    let Some(whole) = query.whole.clone().filter(|_| asked) else { return Ok(None) };
+    let Some(whole) = query.whole.clone().filter(|_| is_asked(posed)) else { return Ok(None) };
     let small = query.program.templates.iter().map(|t| t.code.len()).sum::<usize>() <= MOST_INLINED;
     let inlines = small && !whole.is_flat() && query.program.is_flat();
-    // The search is left half of the time.
-    let share = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / 2));
+    // The search is left a quarter of the time: what the analysis finds is worth more.
+    let share = limits.time_left().map_or(limits.part(), |time| limits.part().timeout(time / 4 * 3));
     let analysed = Analysed::of(whole, false, &share)?;
     if inlines && analysed.as_ref().is_some_and(|analysed| analysed.proof().is_none()) {
         // What a function does for different callers is told apart then.
@@ -61,6 +60,24 @@ pub(super) fn analyse(posed: &Posed, limits: &Limits) -> Result<Option<Analysed>
         }
     }
     Ok(analysed)
+}
+
+/// Returns whether races are all that is asked.
+fn is_asked(posed: &Posed) -> bool {
+    let query = &posed.loaded.query;
+    query.program.asked == [Violation::Race] && !query.question.deadlock
+}
+
+/// Adds to an answer that is not known that a limit ended the analysis.
+pub(super) fn mention_limit(posed: &Posed, outcome: &mut Outcome) {
+    if !is_asked(posed) || posed.loaded.query.whole.is_none() {
+        return;
+    }
+    for verdict in &mut outcome.answer.verdicts {
+        if let Verdict::Unknown(why) = verdict {
+            *why = Unknown::Unsure(format!("a limit ended the analysis of the whole program; {why}"));
+        }
+    }
 }
 
 /// Maximum number of instructions of a program that is analysed with functions in place of their
@@ -448,6 +465,28 @@ int main(void) {
         let confirmed: Vec<(u32, u32)> =
             findings.races().filter(|r| r.confirmed).map(|r| (r.first.line, r.second.line)).collect();
         assert_eq!(confirmed, [(7, 7)], "the write of one worker and that of the other");
+    }
+
+    #[test]
+    fn what_is_found_is_passed_on_before_a_search() {
+        let source = throng_lang::source::Source::new("late.c", LATE);
+        let reading = throng_lang::load::Reading::default();
+        let input = Input::edited_within(Path::new("late.c"), source, reading, &Limits::none());
+        let input = input.expect("a program");
+        let known = std::sync::Mutex::new(Vec::new());
+        let keep = |outcome: &Outcome| {
+            let findings = outcome.findings.as_deref().cloned().unwrap_or_default();
+            known.lock().expect("no panic").push((outcome.is_safe(), findings, outcome.json()));
+        };
+        let job = Job::new(&input).no_data_race().so_far(&keep);
+        let outcome = job.check(Engine::Auto, &Limits::none().timeout(std::time::Duration::from_secs(60)));
+        assert!(outcome.expect("an outcome").is_unsafe());
+        let known = known.into_inner().expect("no panic");
+        let [(false, findings, json)] = &known[..] else { panic!("{known:?}") };
+        let lines: Vec<(u32, u32)> = findings.races().map(|r| (r.first.line, r.second.line)).collect();
+        assert_eq!(lines, [(7, 7)]);
+        assert!(findings.races().all(|r| !r.confirmed));
+        assert!(json.contains("1 possible race, not confirmed"), "{json}");
     }
 
     #[test]
