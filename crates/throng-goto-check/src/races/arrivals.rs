@@ -331,13 +331,11 @@ impl Counter {
 
     /// Notes that a value in a register is at least (`low`) or at most a sum.
     fn bounded(&self, low: bool, sum: &Sum, count: &mut Count, state: &State) {
+        // What the parent has put there is as many as it has started, and `ahead`.
+        let few = state.value(sum).zip(count.ahead).is_some_and(|(v, ahead)| v <= ahead);
+        count.behind[0] |= few && !low && self.first == -1 && !self.returns;
         // A sum that the number of threads between the steps, or behind the only one, is bounded by.
-        let Some(own) = count.own else {
-            let is_ahead = !low && self.first == -1 && !self.returns;
-            let few = state.value(sum).zip(count.ahead).is_some_and(|(v, ahead)| v <= ahead);
-            count.behind[0] |= is_ahead && few;
-            return;
-        };
+        let Some(own) = count.own else { return };
         let less = match self.first {
             1 => sum.plus(&Sum::number(own), -1),
             _ => Sum::number(own).plus(sum, -1),

@@ -217,11 +217,11 @@ pub fn loops(seed: u64) -> String {
 /// count: most parts are right, some are not.
 pub fn counts(seed: u64) -> String {
     let mut random = Random::new(seed);
-    let mut pick = |right: &'static str, wrong: &[&'static str]| match random.below(4 + wrong.len()) {
+    let mut pick = |right: &'static str, wrong: &[&'static str]| match random.below(24 + 2 * wrong.len()) {
         n if n < wrong.len() => wrong[n],
         _ => right,
     };
-    let kind = pick("int", &["_Atomic int", "_Atomic int", "unsigned", "long"]);
+    let kind = pick("int", &["_Atomic int"; 9]);
     let (lock, unlock) = match (kind, pick("", &["n"])) {
         ("_Atomic int", _) => ("", ""),
         (_, "n") => ("pthread_mutex_lock(&n);", "pthread_mutex_unlock(&n);"),
@@ -231,13 +231,13 @@ pub fn counts(seed: u64) -> String {
         "open" => text.to_string(),
         _ => format!("{lock} {text} {unlock}"),
     };
-    let (first, second) = match random.below(4) {
+    let (first, second) = match Random::new(seed ^ 0xc0).below(4) {
         0 => ("".to_string(), section("alive--;")),
         1 => ("".to_string(), section("alive++;")),
         _ => (section("alive++;"), section("alive--;")),
     };
     let mut random = Random::new(seed ^ 0x5eed);
-    let mut pick = |right: &'static str, wrong: &[&'static str]| match random.below(4 + wrong.len()) {
+    let mut pick = |right: &'static str, wrong: &[&'static str]| match random.below(24 + 2 * wrong.len()) {
         n if n < wrong.len() => wrong[n],
         _ => right,
     };
@@ -261,13 +261,13 @@ pub fn counts(seed: u64) -> String {
             format!("{} {} {}", wait(all), pick("", &["x = 3;", "pthread_create(&t, 0, f, 0);"]), wait(none))
         }
     };
-    let starts = match pick("loop", &["two", "one"]) {
+    let starts = match pick("loop", &["two", "two", "two", "two", "two", "one", "one", "one"]) {
         "two" => format!("{before} pthread_create(&t, 0, f, 0); {before} pthread_create(&t, 0, f, 0);"),
         "one" => format!("{before} pthread_create(&t, 0, f, 0); int i = 0; k = 1;"),
         _ => format!("for (int i = 0; i < k; i++) {{ {before} pthread_create(&t, 0, f, 0); }}"),
     };
     // Threads may only do something while a flag is set, and the count be waited for after that.
-    let (guard, clear) = match pick("", &["go", "go", "go"]) {
+    let (guard, clear) = match pick("", &["go"; 12]) {
         "go" => {
             let guard = pick("if (go)", &["if (!go)", "int r = go; if (r)", "while (go)"]);
             (guard, pick("go = 0;", &["go = 2;", "", "go = 0; go = 1;"]))
