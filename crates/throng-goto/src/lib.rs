@@ -16,6 +16,7 @@ pub mod floating;
 pub mod held;
 pub mod interpreter;
 pub mod model;
+pub mod mutants;
 mod places;
 pub mod program;
 pub mod query;

@@ -17,6 +17,7 @@ mod print;
 mod ranges;
 mod simplify;
 mod slice;
+mod specialise;
 mod threads;
 
 use std::collections::HashMap;

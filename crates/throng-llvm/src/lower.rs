@@ -8,6 +8,7 @@ mod bounds;
 mod calls;
 mod constants;
 mod copies;
+mod demanded;
 mod entries;
 mod floating;
 mod function;
@@ -15,6 +16,7 @@ mod instructions;
 mod intrinsics;
 mod memory;
 mod objects;
+mod reach;
 mod wide;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -142,6 +144,10 @@ pub(crate) fn lower<'a, 't>(
     }
     let fails = |i: &Instr| matches!(i, Instr::Fail(Violation::Assertion, _));
     l.program.asserts = l.program.templates.iter().any(|t| t.code.iter().any(fails));
+    let more = l.program.asked.iter().any(|&what| what != Violation::Assertion);
+    if l.program.asserts && (more || question.asks_who_waits()) {
+        l.assume("a panic ends the process");
+    }
     if !l.program.asserts && (l.program.asked.len() > 1 || question.deadlock) && !question.only {
         // Nothing can be found out about assertions that are not there.
         l.program.asked.retain(|&what| what != Violation::Assertion);

@@ -1,5 +1,6 @@
 //! Functions that are modelled and not executed, by their names in the source.
 
+mod channels;
 mod locks;
 mod memory;
 mod once;
@@ -13,7 +14,7 @@ pub(crate) type Model = for<'l, 'a, 't> fn(&mut Writer<'l, 'a, 't>, &Site<'_, 't
 
 /// Returns the model of a function, whether it is defined or not.
 pub(crate) fn model(name: &str) -> Option<Model> {
-    let others = [memory::model, locks::model, once::model, threads::model];
+    let others = [memory::model, locks::model, once::model, threads::model, channels::model];
     panics::model(name).or_else(|| others.iter().find_map(|model| model(name)))
 }
 

@@ -83,7 +83,7 @@ impl Code {
             #[cfg(feature = "llvm")]
             Format::Llvm => {
                 let text = throng_llvm::Text::open(path)?;
-                let ir = text::Ir { text, format, files: Vec::new(), compiler: None };
+                let ir = text::Ir { text, format, files: Vec::new(), compiler: None, mutant: None };
                 Ok(Code { text: Text::Ir(ir), files: 1, warnings: Vec::new() })
             }
             #[cfg(feature = "rust")]
@@ -131,7 +131,7 @@ impl Code {
             #[cfg(feature = "llvm")]
             Format::Llvm => {
                 let text = throng_llvm::Text::of(vec![text], None);
-                let ir = text::Ir { text, format, files: Vec::new(), compiler: None };
+                let ir = text::Ir { text, format, files: Vec::new(), compiler: None, mutant: None };
                 let text = Text::Ir(ir);
                 Ok(Code { text, files: 1, warnings: Vec::new() })
             }

@@ -219,8 +219,8 @@ fn open(args: &MutateArgs, console: &Console) -> Result<Input, Failure> {
     let opened = console.open_within(&args.input, &args.more, reading, &Limits::none())?;
     let input = opened.map_err(Error::Impossible)?;
     match input.format() {
-        Format::Bp | Format::C => Ok(input),
-        _ => Err(Failure::Other("`throng mutate` is for C and for Boolean programs".into())),
+        Format::Bp | Format::C | Format::Rust | Format::Llvm => Ok(input),
+        _ => Err(Failure::Other("`throng mutate` is for C, Rust and Boolean programs".into())),
     }
 }
 

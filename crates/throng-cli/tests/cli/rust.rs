@@ -283,6 +283,19 @@ fn functions_of_tests_of_a_package_are_entries() {
         let said = String::from_utf8_lossy(&ran.stderr);
         assert!(text.starts_with("SAFE  assertions  for any number of threads"), "{text}{said}");
     }
+    // `cargo throng` is the same, found by cargo beside other commands.
+    let beside = Path::new(env!("CARGO_BIN_EXE_cargo-throng")).parent().unwrap().to_path_buf();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(beside).chain(std::env::split_paths(&path));
+    let ran = std::process::Command::new(env!("CARGO"))
+        .args(["throng", "check", "--entry", "tests::inside"])
+        .args(LIMITS)
+        .current_dir(&scratch.0)
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(text.starts_with("SAFE  assertions  for any number of threads"), "{text}{ran:?}");
     // A package needs no file before the certificate.
     let question = ["--cargo", "--entry", "tests::inside"];
     check_in(&scratch.0, &[&question[..], &["--certificate", "lock.json"]].concat());

@@ -12,9 +12,13 @@
 //!
 //! **Constants.** Registers are private, so that a value that one has on all ways to an instruction
 //! is its value there. Ways behind a condition that is known are not taken (Wegman and Zadeck, 1991).
+//!
+//! **Flags.** Where ways meet that differ in a constant only, the code behind is written once for each
+//! of them (`specialise`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::specialise::specialise;
 use super::{
     Access, Expr, Instr, Int, PRIVATE, Program, Reg, Template, expressions, next, object_of, offset_of,
     reads, writes,
@@ -28,11 +32,19 @@ impl Program {
     /// what is never executed. The program has functions in place of their calls, and is to be
     /// finished afterwards.
     pub fn simplify(&mut self) {
+        self.simplify_once();
+        self.templates.iter_mut().for_each(specialise);
+        // What depends on flags is constant now, and fewer variables are told to others.
+        self.simplify_once();
+    }
+
+    fn simplify_once(&mut self) {
         let users = self.users();
         for t in 0..self.templates.len() {
             self.promote(t, &users);
             let template = &mut self.templates[t];
             propagate(template);
+            straighten(template);
             forget_unread(template);
         }
     }
@@ -313,7 +325,38 @@ fn joined(there: &mut Option<Known>, new: &Known) -> bool {
     changed
 }
 
-/// Removes values that nothing reads, and the lifetimes of variables that nothing accesses.
+/// Leads control past jumps to where they lead, and removes what it does not come to any more.
+fn straighten(t: &mut Template) {
+    let end = |to: usize| {
+        let mut at = to;
+        // A circle of jumps is left alone.
+        for _ in 0..t.code.len() {
+            match t.code[at] {
+                Instr::Jump(next) if next < t.code.len() => at = next,
+                _ => return at,
+            }
+        }
+        to
+    };
+    let new = t.code.iter().map(|i| match i {
+        Instr::Branch(e, yes, no) => Instr::Branch(e.clone(), end(*yes), end(*no)),
+        Instr::Jump(to) => Instr::Jump(end(*to)),
+        i => i.clone(),
+    });
+    t.code = new.collect();
+    let mut keep = vec![false; t.code.len()];
+    let mut work = vec![0];
+    while let Some(pc) = work.pop() {
+        if keep.get(pc) == Some(&false) {
+            keep[pc] = true;
+            work.extend(next(&t.code, pc));
+        }
+    }
+    keep_only(t, keep);
+}
+
+/// Removes values that nothing reads, and the lifetimes of variables that nothing accesses. An
+/// address that nothing reads is no reason for its variable to stay in memory.
 fn forget_unread(t: &mut Template) {
     let mut read = vec![false; t.registers.len()];
     let mut used: FxHashSet<i64> = FxHashSet::default();
@@ -326,6 +369,7 @@ fn forget_unread(t: &mut Template) {
     let mut keep = vec![true; t.code.len()];
     for (pc, i) in t.code.iter_mut().enumerate() {
         match i {
+            Instr::Let(r, Expr::Const(c)) if object_of(*c) != 0 => keep[pc] = read[*r as usize],
             Instr::Let(r, Expr::Const(_) | Expr::Reg(_)) => {
                 keep[pc] = read[*r as usize] || t.names[*r as usize].is_some();
             }

@@ -69,6 +69,9 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         if promised || matches!(how, Binary::SDiv | Binary::SRem) {
             (x, y) = (self.keep(at, x), self.keep(at, y));
         }
+        if how == Binary::Sub && [a, b].iter().all(|v| self.is_address(v)) {
+            self.emit(Instr::Pointer(PointerUse::Ordered(x.clone(), y.clone())));
+        }
         let e = self.operate(how, bits, x.clone(), y.clone())?;
         if !promised || result.is_none() {
             self.define(result, if bits == 1 { BOOL } else { at }, e);
@@ -375,7 +378,7 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             e = self.keep(container(narrow), e);
             broken = Self::breaks_of_cast(how, flags, narrow, broad, &e);
         }
-        let only_tested = result.is_none_or(|name| self.only_tests(name));
+        let only_tested = result.is_none_or(|name| self.only_tests(name) || self.only_subtracts(name));
         if how == Cast::PtrToInt && !matches!(e, Expr::Const(_)) && !only_tested {
             self.emit(Instr::Pointer(PointerUse::Number(e.clone())));
         }

@@ -3,7 +3,7 @@
 
 use super::function::Writer;
 use super::instructions::wide;
-use crate::syntax::tree::{Instruction, Op, Type, Value};
+use crate::syntax::tree::{Binary, Cast, Instruction, Op, Type, Value};
 use throng_goto::program::{BOOL, BinOp, Expr, Int, PTR};
 
 /// How far back definitions are followed.
@@ -76,6 +76,27 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         })
     }
 
+    /// Returns whether the result of a conversion of an address to a number is only subtracted from
+    /// others, or others from it: how far apart two addresses are does not depend on where they are.
+    pub(super) fn only_subtracts(&self, name: &str) -> bool {
+        let uses = |i: &&Instruction<'t>| {
+            let mut found = false;
+            super::function::operands(&i.op, &mut |v| found |= *v == Value::Local(name));
+            found && !matches!(i.op, Op::Debug { .. })
+        };
+        self.function.blocks.iter().flat_map(|b| &b.code).filter(uses).all(|i| match &i.op {
+            Op::Binary(Binary::Sub, _, _, a, b) => self.is_address(a) && self.is_address(b),
+            _ => false,
+        })
+    }
+
+    /// Returns whether a value is an address as a number.
+    pub(super) fn is_address(&self, value: &Value<'t>) -> bool {
+        let Value::Local(name) = value else { return false };
+        let definition = self.definitions.get(name).map(|i| &i.op);
+        matches!(definition, Some(Op::Cast(Cast::PtrToInt, _, _, Type::Int(64))))
+    }
+
     /// Returns the largest number that a value is which comes from several blocks.
     pub(super) fn bound_of(&self, value: &Value<'t>, depth: usize) -> Option<i64> {
         let name = match value {
@@ -94,8 +115,8 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
                 Some(self.bound_of(&yes.1, depth + 1)?.max(self.bound_of(&no.1, depth + 1)?))
             }
             Op::Compare { .. } => Some(1),
-            Op::Cast(crate::syntax::tree::Cast::ZExt, _, (Type::Int(1), _), _) => Some(1),
-            Op::Cast(crate::syntax::tree::Cast::ZExt, _, (_, v), _) => self.bound_of(v, depth + 1),
+            Op::Cast(Cast::ZExt, _, (Type::Int(1), _), _) => Some(1),
+            Op::Cast(Cast::ZExt, _, (_, v), _) => self.bound_of(v, depth + 1),
             _ => None,
         }
     }

@@ -73,22 +73,27 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     /// Calls a function of the program.
     pub(super) fn call_function(&mut self, result: Option<&'t str>, call: &Call<'t>, id: Id) -> Result<()> {
         let arguments = self.arguments(call)?;
+        let function = self.callee(id, arguments.len())?;
+        let arguments = arguments.into_iter().map(|a| a.0).collect();
+        self.finish_call(result, call, |result| Instr::Call { function, arguments, result })
+    }
+
+    /// Returns the template of a function that is called with so many numbers.
+    fn callee(&mut self, id: Id, given: usize) -> Result<usize> {
         let linked = self.lower.linked;
         let mut wanted = 0;
         for p in &linked.function(id).parameters {
             let ty = self.lower.resolved(id.module, &p.ty)?;
             wanted += crate::layout::leaves(&ty).map_err(Problem::unsupported)?.len();
         }
-        if wanted != arguments.len() {
+        if wanted != given {
             let name = demangled(linked.function(id).name);
             return Err(Problem::new(
                 "E853",
                 format!("`{name}` is called with other arguments than it takes"),
             ));
         }
-        let function = self.lower.template(id, Role::Called);
-        let arguments = arguments.into_iter().map(|a| a.0).collect();
-        self.finish_call(result, call, |result| Instr::Call { function, arguments, result })
+        Ok(self.lower.template(id, Role::Called))
     }
 
     /// Calls the function that a pointer points to.
@@ -125,6 +130,21 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     }
 
     // ---- for models ----
+
+    /// Calls the function at an address, which returns nothing.
+    pub(crate) fn call_at(&mut self, address: Expr, arguments: Vec<(Expr, Int)>) -> Result<()> {
+        let known = address.constant().and_then(|a| self.lower.function_at(a));
+        let call = match known.filter(|&id| self.lower.is_defined(id)) {
+            Some(id) => {
+                let function = self.callee(id, arguments.len())?;
+                let arguments = arguments.into_iter().map(|a| a.0).collect();
+                Instr::Call { function, arguments, result: None }
+            }
+            None => Instr::CallPointer { address, arguments, result: None },
+        };
+        self.emit(call);
+        Ok(())
+    }
 
     /// Returns an argument of a call that is one number.
     pub(crate) fn argument(&mut self, site: &Site<'_, 't>, n: usize) -> Result<Expr> {

@@ -36,6 +36,11 @@ impl<'a, 't> Lower<'a, 't> {
         let (any, one) = (numbers(self, &any, Role::Entry), numbers(self, &one, Role::Entry));
         let setup = numbers(self, &setup, Role::Called);
         self.write_all();
+        // What one thread runs alone may have variables that it shows to others.
+        for &t in &one {
+            let once = one.iter().filter(|&&other| other == t).count() == 1;
+            self.program.templates[t].single = once && !any.contains(&t);
+        }
         self.program.start = match plain && !self.program.numbered {
             true => Start::Any(any),
             false => {

@@ -8,6 +8,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::demanded::Demanded;
+use super::reach::Reach;
 use super::{Lower, Problem, Result, Role};
 use crate::debug::{Debug, Frame};
 use crate::layout::{Leaf, leaves};
@@ -89,6 +91,10 @@ pub(crate) struct Writer<'l, 'a, 't> {
     pub shapes: FxHashMap<&'t str, Vec<(i64, u8)>>,
     /// The largest numbers that registers can be.
     pub bounds: FxHashMap<Reg, i64>,
+    /// Where control may come.
+    pub reach: Reach<'a, 't>,
+    /// Which bits of values matter.
+    pub demanded: Demanded<'t>,
     /// The instructions that define values.
     pub definitions: FxHashMap<&'t str, &'a Instruction<'t>>,
 }
@@ -127,14 +133,18 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
             marked: Vec::new(),
             shapes: FxHashMap::default(),
             bounds: FxHashMap::default(),
+            reach: Reach::default(),
+            demanded: Demanded::default(),
             definitions: FxHashMap::default(),
         }
     }
 
     /// Writes the template of the function.
     pub fn write(mut self) -> Result<Template> {
-        let order = order(self.function)?;
+        self.reach = Reach::of(self.function)?;
+        let order = self.reach.order.clone();
         self.count_uses(&order);
+        self.demanded = Demanded::of(&self.reach);
         self.parameters()?;
         self.variables(&order)?;
         for block in &order {
@@ -145,6 +155,10 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         for i in order.iter().flat_map(|b| &b.code) {
             if let (Op::Phi(ty, _), Some(name)) = (&i.op, i.result) {
                 self.at(i);
+                if let Some(known) = self.reach.number(ty, &Value::Local(name)) {
+                    self.set(Some(name), vec![Operand::Is(Expr::Const(known))]);
+                    continue;
+                }
                 let registers = self.leaves(ty)?;
                 let parts = registers
                     .into_iter()
@@ -569,64 +583,6 @@ fn inner<'t>(v: &Value<'t>, f: &mut impl FnMut(&Value<'t>)) {
         Value::Parts(parts) => parts.iter().for_each(|(_, v)| inner(v, f)),
         v => f(v),
     }
-}
-
-/// Returns the blocks that control may come to, each behind those that dominate it.
-fn order<'a, 't>(function: &'a Function<'t>) -> Result<Vec<&'a Block<'t>>> {
-    let mut by_label: FxHashMap<&str, usize> = FxHashMap::default();
-    for (n, b) in function.blocks.iter().enumerate() {
-        by_label.insert(b.label, n);
-    }
-    let successors = |n: usize| -> Result<Vec<usize>> {
-        let mut found = Vec::new();
-        let Some(last) = function.blocks[n].code.last() else {
-            return Err(Problem::new("E853", "a block without instructions"));
-        };
-        let mut go = |to: &str| match by_label.get(to) {
-            Some(&n) => {
-                found.push(n);
-                Ok(())
-            }
-            None => Err(Problem::new("E853", format!("there is no block `{to}`"))),
-        };
-        match &last.op {
-            Op::Branch(to) => go(to)?,
-            Op::BranchIf(_, a, b) => {
-                go(a)?;
-                go(b)?;
-            }
-            Op::Switch { default, cases, .. } => {
-                go(default)?;
-                for (_, to) in cases {
-                    go(to)?;
-                }
-            }
-            Op::Call(call) => call.then.into_iter().try_for_each(go)?,
-            _ => {}
-        }
-        Ok(found)
-    };
-    // Depth first: behind a block come its successors, in reverse order of their ends.
-    let (mut seen, mut done) = (vec![false; function.blocks.len()], Vec::new());
-    if seen.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut stack = vec![(0usize, successors(0)?)];
-    seen[0] = true;
-    while let Some((n, next)) = stack.last_mut() {
-        match next.pop() {
-            Some(to) if seen[to] => {}
-            Some(to) => {
-                seen[to] = true;
-                stack.push((to, successors(to)?));
-            }
-            None => {
-                done.push(*n);
-                stack.pop();
-            }
-        }
-    }
-    Ok(done.into_iter().rev().map(|n| &function.blocks[n]).collect())
 }
 
 impl<'l, 'a, 't> Writer<'l, 'a, 't> {

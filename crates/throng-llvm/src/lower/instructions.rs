@@ -17,6 +17,10 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         i: &'a Instruction<'t>,
     ) -> Result<()> {
         let result = i.result;
+        if self.demanded.is_idle(i) {
+            self.set(result, vec![Operand::Is(Expr::Const(0))]);
+            return Ok(());
+        }
         match &i.op {
             Op::Phi(..) | Op::Debug { .. } | Op::Alloca { .. } => Ok(()),
             Op::Binary(how, flags, ty, a, b) => self.binary(result, *how, *flags, ty, a, b),
@@ -90,6 +94,11 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
     fn branch(&mut self, from: &'a Block<'t>, on: &Value<'t>, yes: &'t str, no: &'t str) -> Result<()> {
         if yes == no {
             return self.go(from, yes);
+        }
+        match self.reach.number(&Type::Int(1), on) {
+            Some(0) => return self.go(from, no),
+            Some(_) => return self.go(from, yes),
+            None => {}
         }
         let condition = self.scalar(&Type::Int(1), on)?;
         match condition {

@@ -185,20 +185,23 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
         let mut parts = Vec::new();
         for (offset, leaf) in leaves {
             let at = leaf.stored();
+            if let Some(v) = self.constant_in(&address, offset, leaf).filter(|_| order.is_none()) {
+                parts.push(Operand::Is(within(Expr::Const(v), leaf)));
+                continue;
+            }
             if copied {
                 self.template.copies.push(self.template.code.len());
             }
             let e = self.load_number(kind, moved(&address, offset as i64), at, result);
-            // Of an integer of fewer bits than its bytes have, the others are not part of the value.
-            let e = match leaf {
-                Leaf::Int(1) => Expr::bin(BinOp::And, e, Expr::Const(1), at),
-                Leaf::Int(bits) if u32::from(at.size) * 8 != bits => super::arithmetic::without_sign(e, bits),
-                _ => e,
-            };
-            parts.push(Operand::Is(self.keep(leaf.int(), e)));
+            parts.push(Operand::Is(self.keep(leaf.int(), within(e, leaf))));
         }
         self.set(result, parts);
         Ok(())
+    }
+
+    /// Returns the number at an address, if that is in a variable that never changes.
+    pub(crate) fn constant_in(&mut self, address: &Expr, offset: u64, leaf: Leaf) -> Option<i64> {
+        self.lower.constant_at(moved(address, offset as i64).constant()?, leaf)
     }
 
     /// Returns whether a value that is loaded is stored at once, and goes nowhere else.
@@ -284,6 +287,17 @@ impl<'l, 'a, 't> Writer<'l, 'a, 't> {
 
     pub(super) fn value_of(&self, name: &str) -> Option<&[Operand]> {
         self.values_of(name)
+    }
+}
+
+/// Returns a number that was loaded as a value: of an integer of fewer bits than its bytes have, the
+/// others are not part of it.
+fn within(e: Expr, leaf: Leaf) -> Expr {
+    let at = leaf.stored();
+    match leaf {
+        Leaf::Int(1) => Expr::bin(BinOp::And, e, Expr::Const(1), at),
+        Leaf::Int(bits) if u32::from(at.size) * 8 != bits => super::arithmetic::without_sign(e, bits),
+        _ => e,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Variables outside functions, and their initial bytes.
 
 use super::{Lower, Problem, Result};
-use crate::layout::{self, MOST_BYTES, leaves, size_align};
+use crate::layout::{self, Leaf, MOST_BYTES, leaves, size_align};
 use crate::link::{Id, Symbol};
 use crate::names::demangled;
 use crate::syntax::tree::{Global, Type, Value};
-use throng_goto::program::{FUNCTION, Object, PRIVATE, Private, address};
+use throng_goto::program::{FUNCTION, Object, PRIVATE, Private, address, offset_of};
 use throng_goto::step::OPEN;
 
 impl<'a, 't> Lower<'a, 't> {
@@ -174,6 +174,24 @@ impl<'a, 't> Lower<'a, 't> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the number in a variable that never changes.
+    pub(super) fn constant_at(&mut self, a: i64, leaf: Leaf) -> Option<i64> {
+        let (start, offset) = (a - offset_of(a), usize::try_from(offset_of(a)).ok()?);
+        let id = self.objects.iter().find(|(_, known)| **known == start).map(|(id, _)| *id)?;
+        let g = self.linked.global(id);
+        if !g.constant || g.thread_local || g.initial.is_none() {
+            return None;
+        }
+        let ty = self.resolved(id.module, &g.ty).ok()?;
+        let bytes = self.initial(id, &ty, size_align(&ty).ok()?.0).ok()?;
+        let int = leaf.stored();
+        let part = bytes.get(offset..offset + usize::from(int.size))?;
+        // Bytes without a value are left to the memory.
+        let one = |v: u64, &b: &u16| u8::try_from(b).ok().map(|b| v << 8 | u64::from(b));
+        let v = part.iter().rev().try_fold(0u64, one)?;
+        Some(int.wrap(v as i64))
     }
 
     /// Returns the text of a constant at an address.

@@ -1,6 +1,7 @@
 //! What happens once: `Once`, and what is made of it; and barriers.
 
 use super::Model;
+use crate::layout::Leaf;
 use crate::lower::{Operand, Problem, Result, Site, Writer};
 use crate::names::without_types;
 use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, Int, Order, PTR};
@@ -63,13 +64,15 @@ fn calls<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
     w.emit(Instr::Store(seen.clone(), Expr::Const(COMPLETE), WORD));
     let was = Expr::cast(is(&state, POISONED), WORD);
     w.emit(Instr::Store(moved(&seen, 4), was, WORD));
-    let function = w.register(PTR, None);
-    w.emit(Instr::Load(function, moved(&table, CALL_MUT), PTR));
-    w.emit(Instr::CallPointer {
-        address: Expr::Reg(function),
-        arguments: vec![(data, PTR), (seen.clone(), PTR)],
-        result: None,
-    });
+    let function = match w.constant_in(&table, CALL_MUT as u64, Leaf::Pointer) {
+        Some(a) => Expr::Const(a),
+        None => {
+            let function = w.register(PTR, None);
+            w.emit(Instr::Load(function, moved(&table, CALL_MUT), PTR));
+            Expr::Reg(function)
+        }
+    };
+    w.call_at(function, vec![(data, PTR), (seen.clone(), PTR)])?;
     let new = w.register(WORD, None);
     w.emit(Instr::Load(new, seen.clone(), WORD));
     w.emit_as(TELLS, Instr::Store(word, Expr::Reg(new), WORD));

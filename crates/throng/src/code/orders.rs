@@ -214,6 +214,7 @@ fn search(job: &Job<'_>, part: &mut Part, why: &str, limits: &Limits) -> Result<
         return Ok(());
     }
     let mut left = bounds.len() as u32;
+    let mut open = None;
     for bound in bounds {
         let original = Problem { bound, ..part.posed.problem.clone() };
         let problem = model.clone().problem(&original, violated(&model, &part.posed));
@@ -237,10 +238,11 @@ fn search(job: &Job<'_>, part: &mut Part, why: &str, limits: &Limits) -> Result<
                 trust(part, EXPLORED);
                 return Ok(());
             }
+            Verdict::Unknown(why) if closed => open = Some(why.to_string()),
             _ => {}
         }
     }
-    let incomplete = model.incomplete();
+    let incomplete = model.incomplete().or(open);
     unknown(part, why, incomplete);
     Ok(())
 }

@@ -105,7 +105,7 @@ fn code(emission: Emission, written: Source) -> Code {
     let modules = emission.modules.into_iter().map(|m| Source::new(format!("{}.ll", m.name), m.text));
     let text = throng_llvm::Text::of(modules.collect(), Some(written));
     let files = emission.files.iter().map(|file| emission.folder.join(file)).collect();
-    let ir = Ir { text, format: Format::Rust, files, compiler };
+    let ir = Ir { text, format: Format::Rust, files, compiler, mutant: None };
     Code { text: Text::Ir(ir), files: 1, warnings }
 }
 

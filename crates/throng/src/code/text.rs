@@ -34,6 +34,8 @@ pub(super) struct Ir {
     pub(super) files: Vec<std::path::PathBuf>,
     /// The compiler, if it was compiled.
     pub(super) compiler: Option<String>,
+    /// What is changed in what it means.
+    pub(super) mutant: Option<Mutant>,
 }
 
 #[cfg(feature = "llvm")]
@@ -42,6 +44,9 @@ impl Ir {
         let mut query = self.text.asking(question)?.query;
         let by = self.compiler.clone().map(|by| Assumption::Compiled { by });
         query.notes.extend(by);
+        if let Some(mutant) = &self.mutant {
+            query.program = Arc::new(throng_goto::mutants::mutated(&query.program, mutant));
+        }
         Ok(query)
     }
 
@@ -104,13 +109,11 @@ impl Text {
 
     /// Returns the program with something changed.
     pub(super) fn mutated(&self, mutant: &Mutant) -> Text {
-        #[cfg(not(feature = "c"))]
-        let _ = mutant;
         match self {
             #[cfg(feature = "c")]
             Text::C(text) => Text::C(text.mutated(mutant)),
             #[cfg(feature = "llvm")]
-            Text::Ir(_) => self.clone(),
+            Text::Ir(ir) => Text::Ir(Ir { mutant: Some(mutant.clone()), ..ir.clone() }),
         }
     }
 
@@ -159,6 +162,6 @@ impl Loaded {
         if let Some(loaded) = &self.c {
             return throng_c::mutants::mutants(loaded);
         }
-        Vec::new()
+        throng_goto::mutants::mutants(&self.query.program)
     }
 }

@@ -75,5 +75,5 @@ impl<'a> Job<'a> {
 }
 
 fn unsuitable() -> Error {
-    Error::Unsuitable("mutants are made of programs in C and of Boolean programs".into())
+    Error::Unsuitable("mutants are made of programs in C and Rust and of Boolean programs".into())
 }

@@ -1,0 +1,38 @@
+//! Channels of the standard library: their queues are read as they are compiled, and who waits for
+//! a message or for room tries again and again.
+//!
+//! A thread that finds a queue empty, or full, enrols among those that wait and parks. It may wake
+//! up for no reason, and then tries again; so a thread that never enrols does what one may do that
+//! wakes up at once, each time, and whoever sends finds nobody to wake. Where it is asked whether
+//! threads can be stuck, that would hide it.
+
+use super::Model;
+use crate::lower::{Problem, Result, Site, Writer};
+use crate::names::without_types;
+
+pub(super) fn model(name: &str) -> Option<Model> {
+    Some(match without_types(name).as_str() {
+        "<std::sync::mpmc::context::Context>::with" => waits,
+        "<std::sync::mpmc::waker::SyncWaker>::notify" | "<std::sync::mpmc::waker::SyncWaker>::disconnect" => {
+            nobody
+        }
+        _ => return None,
+    })
+}
+
+/// A thread that waits until something has happened. Where the message is handed over meanwhile, the
+/// call returns it: such channels have no queue, and are not modelled.
+fn waits<'t>(w: &mut Writer<'_, '_, 't>, site: &Site<'_, 't>) -> Result<()> {
+    if w.lower.asked.question.exact_waits() {
+        return Err(Problem::unsupported("a channel, where it is asked whether threads get stuck,"));
+    }
+    // `with::<F, R>`: what `R` is.
+    match site.name.ends_with(", ()>") {
+        true => Ok(()),
+        false => Err(Problem::unsupported("a channel without a queue (`sync_channel(0)`)")),
+    }
+}
+
+fn nobody<'t>(_: &mut Writer<'_, '_, 't>, _: &Site<'_, 't>) -> Result<()> {
+    Ok(())
+}
