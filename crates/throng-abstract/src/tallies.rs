@@ -73,14 +73,18 @@ pub(crate) fn tallied(
 }
 
 /// What a lock protects: comparisons of shared variables that may hold while a term has its value of
-/// the start, when nothing is counted: `writing != 0 || data == copy`.
+/// the start, when nothing is counted: `writing != 0 || data == copy`; and what may hold as long as
+/// something is counted: `references == 0 || freed == 0`.
 fn conditional(graph: &Graph, sums: &[Sum]) -> Vec<Expr> {
     let mut found: Vec<Expr> = protected(graph, sums);
     let plain = found.clone();
     for sum in sums {
         let counts = compare(BinOp::Ne, sum.expr.clone(), Expr::Const(sum.start));
-        let or = |e: &Expr| Expr::Bin(BinOp::Or, Box::new(counts.clone()), Box::new(e.clone()), WIDE);
-        found.extend(plain.iter().map(or));
+        let none = compare(BinOp::Eq, sum.expr.clone(), Expr::Const(0));
+        for guard in std::iter::once(counts).chain((sum.start != 0).then_some(none)) {
+            let or = |e: &Expr| Expr::Bin(BinOp::Or, Box::new(guard.clone()), Box::new(e.clone()), WIDE);
+            found.extend(plain.iter().map(or));
+        }
     }
     found
 }

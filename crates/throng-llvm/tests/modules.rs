@@ -375,3 +375,80 @@ fn a_variable_that_only_its_function_names_is_no_memory() {
     let text = read(&[text], "worker").expect("it is read").print();
     assert!(text.contains("store X = 1") && !text.contains("begins"), "{text}");
 }
+
+/// A union of an address and small numbers, as the compiler puts it into one word.
+#[test]
+fn bits_of_an_address_that_are_overwritten_do_not_matter() {
+    let found = values(
+        3,
+        "@X = global i64 0, align 8",
+        "  %a = ptrtoint ptr @X to i64
+  %mask = and i64 %a, -256
+  %low = or i64 %mask, 7
+  %p = inttoptr i64 %low to ptr
+  %b = ptrtoint ptr %p to i64
+  %mask2 = and i64 %b, -65281
+  %nine = shl i64 9, 8
+  %both = or i64 %mask2, %nine
+  %q = inttoptr i64 %both to ptr
+  %c = ptrtoint ptr %q to i64
+  %t = trunc i64 %c to i8
+  %first = zext i8 %t to i64
+  store i64 %first, ptr @OUT, align 8
+  %d = lshr i64 %c, 8
+  %u = trunc i64 %d to i8
+  %second = zext i8 %u to i64
+  store i64 %second, ptr getelementptr (i8, ptr @OUT, i64 8), align 8
+  %none = ptrtoint ptr null to i64
+  %is = icmp eq i64 %none, 0
+  %one = select i1 %is, i64 5, i64 6
+  store i64 %one, ptr getelementptr (i8, ptr @OUT, i64 16), align 8
+  ret void",
+    );
+    assert_eq!(found, [7, 9, 5]);
+}
+
+#[test]
+fn how_far_apart_two_addresses_are_does_not_depend_on_where_they_are() {
+    let found = values(
+        1,
+        "@X = global [8 x i32] zeroinitializer, align 4",
+        "  %i = load i64, ptr @OUT, align 8
+  %at = getelementptr i32, ptr @X, i64 %i
+  %end = getelementptr i8, ptr %at, i64 12
+  %a = ptrtoint ptr %end to i64
+  %b = ptrtoint ptr %at to i64
+  %d = sub nuw i64 %a, %b
+  %n = udiv exact i64 %d, 4
+  store i64 %n, ptr @OUT, align 8
+  ret void",
+    );
+    assert_eq!(found, [3]);
+}
+
+/// What is behind a test that always comes out the same is not read.
+#[test]
+fn constants_are_read_where_they_stand_and_lead_past_what_is_never_executed() {
+    let found = values(
+        2,
+        "@TABLE = constant { i64, ptr } { i64 4, ptr @seven }, align 8
+declare i64 @elsewhere()
+define i64 @seven(i64 %x) {\n  %y = add i64 %x, 7\n  ret i64 %y\n}",
+        "  %four = load i64, ptr @TABLE, align 8
+  %f = load ptr, ptr getelementptr (i8, ptr @TABLE, i64 8), align 8
+  %eleven = call i64 %f(i64 %four)
+  store i64 %eleven, ptr @OUT, align 8
+  %t = icmp ne i32 0, 0
+  br i1 %t, label %wrong, label %right
+wrong:
+  %w = call i64 @elsewhere()
+  br label %end
+right:
+  br label %end
+end:
+  %v = phi i64 [ %w, %wrong ], [ 3, %right ]
+  store i64 %v, ptr getelementptr (i8, ptr @OUT, i64 8), align 8
+  ret void",
+    );
+    assert_eq!(found, [11, 3]);
+}

@@ -303,3 +303,72 @@ fn functions_of_tests_of_a_package_are_entries() {
     let ran = throng().current_dir(&scratch.0).args(certify).output().unwrap();
     assert!(String::from_utf8_lossy(&ran.stdout).starts_with("VALID"), "{ran:?}");
 }
+
+/// Messages come in order, and the end of the sender is seen.
+const CHANNEL: &str = r#"
+use std::sync::mpsc;
+use std::thread;
+
+fn main() {
+    let (sends, receives) = mpsc::channel::<u8>();
+    let sender = thread::spawn(move || {
+        sends.send(1).unwrap();
+        sends.send(2).unwrap();
+    });
+    let (a, b) = (receives.recv().unwrap(), receives.recv().unwrap());
+    assert!(a == 1 && b == EXPECTED);
+    assert!(receives.recv().is_err());
+    sender.join().unwrap();
+}
+"#;
+
+#[test]
+fn channels_deliver_in_order() {
+    let scratch = Scratch::new("rust-channel");
+    for (expected, word) in [("2", "SAFE"), ("1", "UNSAFE")] {
+        let path = scratch.file("channel.rs", CHANNEL.replace("EXPECTED", expected));
+        let (text, _) = check(&[path.to_str().unwrap(), "--memory-model", "sc"]);
+        assert!(text.starts_with(&format!("{word}  assertions")), "{expected}: {text}");
+    }
+}
+
+/// Two locks, of which one is enough; and a counter that is read and written in one step.
+const TWO_LOCKS: &str = "use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+static OUTER: Mutex<u32> = Mutex::new(0);
+static INNER: Mutex<()> = Mutex::new(());
+static TAKEN: AtomicU32 = AtomicU32::new(0);
+fn worker() {
+    let mut inside = OUTER.lock().unwrap();
+    let _more = INNER.lock().unwrap();
+    *inside += 1;
+    assert!(*inside == 1);
+    *inside -= 1;
+}
+fn claimer() {
+    if TAKEN.compare_exchange(0, 1, SeqCst, SeqCst).is_ok() {
+        assert!(TAKEN.swap(2, SeqCst) == 1);
+    }
+}
+";
+
+#[test]
+fn mutants_say_what_a_proof_depends_on() {
+    let scratch = Scratch::new("rust-mutants");
+    let path = scratch.file("two.rs", TWO_LOCKS);
+    let cases: [(&str, &[(&str, u64, &str)]); 2] = [
+        ("worker", &[("lock disabled", 7, "SAFE"), ("lock disabled", 8, "SAFE")]),
+        ("claimer", &[("atomic operation split", 14, "UNSAFE"), ("atomic operation split", 15, "SAFE")]),
+    ];
+    for (entry, expected) in cases {
+        let args = ["mutate", path.to_str().unwrap(), "--entry", entry, "--memory-model", "sc", "--json"];
+        let ran = throng().args(args).args(LIMITS).output().unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let rows = document["mutants"].as_array().unwrap().iter().map(|m| {
+            let text = |name: &str| m[name].as_str().unwrap_or_default().to_string();
+            (text("change"), m["lines"][0].as_u64().unwrap(), text("verdict"))
+        });
+        let expected: Vec<_> = expected.iter().map(|r| (r.0.to_string(), r.1, r.2.to_string())).collect();
+        assert_eq!(rows.collect::<Vec<_>>(), expected, "{document:#}");
+    }
+}
