@@ -6,13 +6,15 @@
 //! step in a memory where the location has that value; [`crate::step`] stays the one definition of
 //! what a program does. Program order and reads-from together have no cycle in a consistent graph,
 //! so every graph is built by steps of threads, and every graph on the way is consistent. A thread
-//! that only reads and is where it was before waits: such a step is left out.
+//! that only reads until it is where it was before waits: such a step is left out, because the
+//! execution without these reads is one of the program, too, and synchronises less.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use throng_memory::Order;
-use throng_memory::axioms::{Judgement, Sequences, judge, judge_with};
+use throng_memory::axioms::{Judgement, Sequences, judge_with};
 use throng_memory::graph::{Event, Graph, Id};
 use throng_memory::rules::{Kind, Location};
 use throng_model::problem::{Initial, Problem, Target};
@@ -36,11 +38,21 @@ struct World {
     graph: Graph,
 }
 
+/// A thread of an execution.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Running {
+    thread: Thread,
+    /// Its number in graphs.
+    index: u16,
+    /// The states in which it was since it last did something else than to read, by number.
+    since: Vec<u64>,
+}
+
 /// A program and all its executions.
 pub struct Executions {
     concrete: Arc<Concrete>,
     worlds: RwLock<Table<World>>,
-    threads: RwLock<Table<(Thread, u16)>>,
+    threads: RwLock<Table<Running>>,
     /// The locations of graphs: address and size.
     locations: RwLock<Table<(i64, u32)>>,
     /// The values of graphs.
@@ -48,6 +60,9 @@ pub struct Executions {
     missing: Mutex<Option<String>>,
     /// The most events of a graph.
     most: usize,
+    sequences: Sequences,
+    /// Whether some execution fails with release sequences of read-modify-writes only.
+    differs: AtomicBool,
 }
 
 const SIZES: &str = "an atomic object is accessed in parts of different sizes";
@@ -61,6 +76,7 @@ struct Way {
     outcome: Outcome,
     children: Vec<u16>,
     race: Option<(Id, Id)>,
+    since: Vec<u64>,
 }
 
 impl Executions {
@@ -79,7 +95,21 @@ impl Executions {
             values: RwLock::new(Table::new()),
             missing: Mutex::new(None),
             most,
+            sequences: Sequences::Updates,
+            differs: AtomicBool::new(false),
         }
+    }
+
+    /// The same with release sequences of one kind.
+    #[must_use]
+    pub fn with(self, sequences: Sequences) -> Executions {
+        Executions { sequences, ..self }
+    }
+
+    /// Returns whether an execution that a search has met fails with the release sequences of C++20,
+    /// and not with those of C11.
+    pub fn differs(&self) -> bool {
+        self.differs.load(Ordering::Relaxed)
     }
 
     /// The shared state in which the property with this number among those asked is violated.
@@ -115,7 +145,7 @@ impl Executions {
             states = states.iter().cycle().take(n as usize).cloned().collect();
         }
         let graph = Graph::new(states.len());
-        let local = |(n, thread): (usize, Thread)| self.local(thread, n as u16);
+        let local = |(n, thread): (usize, Thread)| self.local(thread, n as u16, Vec::new());
         let threads: Bag = states.into_iter().enumerate().map(local).collect();
         let shared = self.shared(World { memory, graph });
         Problem {
@@ -151,8 +181,8 @@ impl Executions {
         s.0.checked_sub(self.first()).and_then(|n| thing(&self.worlds, n))
     }
 
-    fn local(&self, thread: Thread, index: u16) -> Local {
-        Local(number(&self.threads, (thread, index)))
+    fn local(&self, thread: Thread, index: u16, since: Vec<u64>) -> Local {
+        Local(number(&self.threads, Running { thread, index, since }))
     }
 
     fn location(&self, address: i64, size: u32) -> Location {
@@ -205,12 +235,13 @@ fn atomic_access(effects: &[Effect]) -> Option<(i64, u32)> {
 
 impl Executions {
     /// All ways in which a thread can go on.
-    fn ways(&self, world: &World, thread: &Thread, index: u16) -> Vec<Way> {
+    fn ways(&self, world: &World, running: &Running) -> Vec<Way> {
+        let Running { thread, .. } = running;
         let last = self.outcomes(&world.memory, thread);
         let location = last.iter().find_map(|o| atomic_access(&o.effects));
         let mut ways = Vec::new();
         for outcome in last {
-            self.extend(world, thread, index, outcome, None, &mut ways);
+            self.extend(world, running, outcome, None, &mut ways);
         }
         let Some((address, size)) = location else { return ways };
         let writes = world.graph.writes.get(&self.location(address, size));
@@ -219,7 +250,7 @@ impl Executions {
             let bytes = self.bytes(world.graph.value(from));
             let Some(memory) = poked(self.program(), &world.memory, address, &bytes) else { continue };
             for outcome in self.outcomes(&Arc::new(memory), thread) {
-                self.extend(world, thread, index, outcome, Some(from), &mut ways);
+                self.extend(world, running, outcome, Some(from), &mut ways);
             }
         }
         ways
@@ -230,16 +261,17 @@ impl Executions {
     fn extend(
         &self,
         world: &World,
-        thread: &Thread,
-        index: u16,
+        running: &Running,
         outcome: Outcome,
         from: Option<Id>,
         ways: &mut Vec<Way>,
     ) {
-        if turns_in_a_circle(thread, &outcome) {
+        let since = self.since(running, &outcome);
+        let again = outcome.thread.clone().map(|thread| self.concrete.local(thread).0);
+        if turns_in_a_circle(&running.thread, &outcome) || again.is_some_and(|now| since.contains(&now)) {
             return;
         }
-        let Some((graph, children)) = self.graph(&world.graph, index, &outcome, from) else { return };
+        let Some((graph, children)) = self.graph(&world.graph, running.index, &outcome, from) else { return };
         let mut memory = match &outcome.after {
             After::Runs(memory) => memory.clone(),
             _ => world.memory.clone(),
@@ -258,22 +290,45 @@ impl Executions {
             return;
         }
         let grown = graph.len() > world.graph.len();
-        let Some(judgement) = (if grown { judge(&graph) } else { Some(SEQUENTIAL) }) else { return };
+        let judgement = if grown { judge_with(&graph, self.sequences) } else { Some(SEQUENTIAL) };
+        let Some(judgement) = judgement else { return };
         let failed = matches!(outcome.after, After::Failed(..));
         let race = match (judgement.race, failed) {
             (None, false) => None,
+            (race, _) if self.sequences == Sequences::Thread => race,
             (race, _) => match judge_with(&graph, Sequences::Thread) {
                 // It fails by the rules of C++20 only: neither a violation nor none.
-                None => return self.note(LONGER.into()),
+                None => return self.note_difference(),
                 Some(judged) => {
                     if race.is_some() && judged.race.is_none() {
-                        self.note(LONGER.into());
+                        self.note_difference();
                     }
                     judged.race
                 }
             },
         };
-        ways.push(Way { world: World { memory, graph }, outcome, children, race });
+        ways.push(Way { world: World { memory, graph }, outcome, children, race, since });
+    }
+
+    /// The states of a thread since it last did something else than to read, after a step.
+    fn since(&self, running: &Running, outcome: &Outcome) -> Vec<u64> {
+        let reads = |e: &Effect| match e {
+            Effect::Access { writes, kind, .. } => !writes && kind.is_atomic(),
+            Effect::Fence(_) => true,
+            _ => false,
+        };
+        let only = outcome.effects.iter().all(reads) && matches!(outcome.after, After::Runs(_));
+        if !only || !outcome.started.is_empty() {
+            return Vec::new();
+        }
+        let mut since = running.since.clone();
+        since.push(self.concrete.local(running.thread.clone()).0);
+        since
+    }
+
+    fn note_difference(&self) {
+        self.differs.store(true, Ordering::Relaxed);
+        self.note(LONGER.into());
     }
 
     /// The graph with the events of an outcome, and the numbers of the threads that it starts.
@@ -435,9 +490,8 @@ impl Model for Executions {
         let (Some(world), Some(state)) = (self.world(s), thing(&self.threads, l.0)) else {
             return Ok(());
         };
-        let (thread, index) = &*state;
-        for (choice, way) in self.ways(&world, thread, *index).into_iter().enumerate() {
-            out.push(self.step(s, l, *index, choice as u64, way));
+        for (choice, way) in self.ways(&world, &state).into_iter().enumerate() {
+            out.push(self.step(s, l, state.index, choice as u64, way));
         }
         self.complete()
     }
@@ -480,7 +534,7 @@ impl Executions {
         let runs = to.0 >= self.first();
         let failed = !runs && to != Self::RACE;
         let put = outcome.thread.iter().map(|t| match runs {
-            true => self.local(t.clone(), index),
+            true => self.local(t.clone(), index, way.since.clone()),
             // The thread is still there, to be seen.
             false => l,
         });
@@ -490,7 +544,7 @@ impl Executions {
             to,
             take: Bag::one(l),
             put: put.collect(),
-            spawn: children.map(|(t, n)| self.local(t.clone(), *n)).collect(),
+            spawn: children.map(|(t, n)| self.local(t.clone(), *n, Vec::new())).collect(),
             others: Bystanders::Stay,
             edge: self.concrete.edge_of(if failed { outcome.last } else { outcome.at }),
             choice,
@@ -509,8 +563,8 @@ impl Executions {
     fn way(&self, step: &Step) -> Option<(Arc<World>, Way, u16)> {
         let world = self.world(step.from)?;
         let state = step.take.entries().first().and_then(|e| thing(&self.threads, e.0.0))?;
-        let way = self.ways(&world, &state.0, state.1).into_iter().nth(step.choice as usize)?;
-        Some((world, way, state.1))
+        let way = self.ways(&world, &state).into_iter().nth(step.choice as usize)?;
+        Some((world, way, state.index))
     }
 
     fn name(&self, location: Location) -> String {
@@ -555,11 +609,11 @@ impl Describe for Executions {
 
     fn local_values(&self, l: Local) -> Vec<(String, String)> {
         let state = thing(&self.threads, l.0);
-        state.map(|s| self.concrete.local_values(self.concrete.local(s.0.clone()))).unwrap_or_default()
+        state.map(|s| self.concrete.local_values(self.concrete.local(s.thread.clone()))).unwrap_or_default()
     }
 
     fn place(&self, l: Local) -> Option<Place> {
-        thing(&self.threads, l.0).and_then(|s| self.concrete.place(self.concrete.local(s.0.clone())))
+        thing(&self.threads, l.0).and_then(|s| self.concrete.place(self.concrete.local(s.thread.clone())))
     }
 
     fn edge_place(&self, edge: Edge) -> Place {

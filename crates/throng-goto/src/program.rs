@@ -502,6 +502,15 @@ impl Expr {
     }
 }
 
+/// Which side of a synchronisation a thread is on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// It hands over what it has done.
+    Releases,
+    /// It takes what was handed over.
+    Acquires,
+}
+
 /// One instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Instr {
@@ -545,6 +554,9 @@ pub enum Instr {
     Pointer(PointerUse),
     /// A property is violated.
     Fail(Violation, String),
+    /// What threads handed over at this address happens before what follows, or the thread hands
+    /// over what it has done: a barrier or a semaphore, which no thread holds.
+    Meets(Expr, Side),
     /// From here on, the thread holds the lock at this address.
     Acquire(Expr),
     /// It holds the lock no more; if it does not hold it, a lock is misused.
@@ -1199,6 +1211,7 @@ impl Instr {
                 PointerUse::Number(a) => PointerUse::Number(e(a)),
                 PointerUse::Bytes => PointerUse::Bytes,
             }),
+            Instr::Meets(value, side) => Instr::Meets(e(value), *side),
             Instr::Acquire(value) => Instr::Acquire(e(value)),
             Instr::Release(value) => Instr::Release(e(value)),
             Instr::End(value) => Instr::End(e(value)),
@@ -1232,6 +1245,7 @@ pub fn expressions(i: &Instr, f: &mut impl FnMut(&Expr)) {
         | Instr::Join(e, _)
         | Instr::Alloc(_, e)
         | Instr::Free(e)
+        | Instr::Meets(e, _)
         | Instr::Acquire(e)
         | Instr::Release(e)
         | Instr::End(e)

@@ -9,12 +9,14 @@
 //! of the location that it is about to access, and an older one is stale for it. That is what the
 //! monitor looks for, whichever write is the older one.
 
+pub mod lag;
 pub mod watch;
 
 use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
 use throng_memory::Order;
+use throng_memory::axioms::Sequences;
 use throng_memory::rules::{Kind, Mine};
 use throng_model::problem::{Initial, Problem, Target};
 use throng_model::waiting::Waits;
@@ -26,6 +28,7 @@ use throng_model::{
 use crate::model::{Concrete, Table, number, thing};
 use crate::program::{Access, Point, Program, Start, object_of, offset_of};
 use crate::step::{After, Effect, Memory, Outcome, Slot, Thread, step_with_effects};
+use lag::{Lag, Values};
 use watch::{Bits, IGNORANT, Rules, Watch, Watched, has};
 
 /// The bits of a thread are the low ones of its local state.
@@ -41,6 +44,11 @@ pub struct Robust {
     watches: RwLock<Table<Watch>>,
     missing: Mutex<Option<String>>,
     mixed: Mixed,
+    /// The values of locations, if reads that change nothing are to be found.
+    values: Option<Values>,
+    /// Whether a read of a stale write changes nothing: by thread, address and value.
+    harmless: Mutex<FxHashMap<(u64, i64, Vec<u16>), bool>>,
+    sequences: Sequences,
 }
 
 /// What may be accessed by both plain and atomic operations.
@@ -88,6 +96,8 @@ struct Run {
     children: Vec<Bits>,
     /// Whether other threads are no longer aware of the last write.
     written: bool,
+    /// The thread, if its later writes continue its release sequences.
+    by: Option<u32>,
 }
 
 /// What a thread is found to do.
@@ -110,7 +120,29 @@ impl Robust {
     pub fn new(concrete: Arc<Concrete>) -> Robust {
         let rules = Rules::new(concrete.program());
         let mixed = Mixed::new(concrete.program());
-        Robust { concrete, rules, watches: RwLock::new(Table::new()), missing: Mutex::new(None), mixed }
+        Robust {
+            concrete,
+            rules,
+            watches: RwLock::new(Table::new()),
+            missing: Mutex::new(None),
+            mixed,
+            values: None,
+            harmless: Mutex::default(),
+            sequences: Sequences::Updates,
+        }
+    }
+
+    /// The same, in which reads that change nothing do not count ([`lag`]).
+    #[must_use]
+    pub fn but_for_harmless_reads(self, values: Values) -> Robust {
+        Robust { values: Some(values), ..self }
+    }
+
+    /// The same with release sequences of one kind. Those with writes of the same thread need a
+    /// program whose threads have numbers; they end where another thread writes without reading.
+    #[must_use]
+    pub fn with(self, sequences: Sequences) -> Robust {
+        Robust { sequences, ..self }
     }
 
     /// The question whether the program is robust and free of races.
@@ -246,7 +278,7 @@ impl Robust {
                                 let kind = if *writes { Kind::Store } else { Kind::Load };
                                 let rule = (kind, Order::Relaxed);
                                 run.written |=
-                                    watch.step(&self.rules, &mut run.bits, rule, (*address, *size));
+                                    watch.step(&self.rules, &mut run.bits, rule, (*address, *size), run.by);
                             }
                             Some(false) => {}
                         }
@@ -264,10 +296,10 @@ impl Robust {
                 if !watch.is_race() && watch.concerns(*address, *size).is_none() {
                     self.incomplete_at(*at, SIZES);
                 }
-                run.written |= watch.step(&self.rules, &mut run.bits, rule, (*address, *size));
+                run.written |= watch.step(&self.rules, &mut run.bits, rule, (*address, *size), run.by);
             }
             Effect::Fence(order) => {
-                _ = watch.step(&self.rules, &mut run.bits, (Kind::Fence, *order), (0, 0));
+                _ = watch.step(&self.rules, &mut run.bits, (Kind::Fence, *order), (0, 0), None);
             }
             Effect::Acquired(address) => watch.acquire(&mut run.bits, *address),
             Effect::Released(address) => watch.release(run.bits, *address),
@@ -327,7 +359,26 @@ impl Robust {
         let Watched::Stale { value, read } = &watch.watched else { return None };
         let other = poked(self.program(), memory, watch.address, value)?;
         let outcomes = self.outcomes(&Arc::new(other), thread);
-        outcomes.iter().find_map(|outcome| self.leaves_by(thread, from, outcome, *read))
+        outcomes.iter().find_map(|outcome| {
+            let at = self.leaves_by(thread, from, outcome, *read)?;
+            (!self.is_harmless(memory, thread, watch, outcome)).then_some(at)
+        })
+    }
+
+    /// Returns whether a read of the watched write changes nothing.
+    fn is_harmless(&self, memory: &Arc<Memory>, thread: &Thread, watch: &Watch, read: &Outcome) -> bool {
+        let (Some(values), Watched::Stale { value, .. }) = (&self.values, &watch.watched) else {
+            return false;
+        };
+        let fixed = object_of(watch.address) <= self.program().objects.len() as i64;
+        let key = (self.concrete.local(thread.clone()).0, watch.address, value.clone());
+        if let Some(known) = locked(&self.harmless).get(&key).filter(|_| fixed) {
+            return *known;
+        }
+        let lag = Lag { program: self.program(), values, memory, before: thread };
+        let harmless = lag.is_harmless(read);
+        locked(&self.harmless).insert(key, harmless);
+        harmless
     }
 
     fn leaves_by(&self, thread: &Thread, from: &Run, outcome: &Outcome, read: bool) -> Option<Point> {
@@ -415,7 +466,8 @@ impl Model for Robust {
             return self.complete();
         };
         let watch = self.watched(s).map(|w| Watch::clone(&w));
-        let from = Run { watch, bits: Robust::bits(l), children: Vec::new(), written: false };
+        let by = (self.sequences == Sequences::Thread && self.program().numbered).then_some(thread.id);
+        let from = Run { watch, bits: Robust::bits(l), children: Vec::new(), written: false, by };
         let ended = &state.0.ended;
         let has_company = ended.is_empty() || ended.others_run(thread.id as usize);
         let mover = Mover { s, l, from: &from, has_company };

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::program::{
-    Access, Conversion, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Order, Point, Program, Reg, Template,
-    Undefined, Violation, Width, address, is_private, object_of,
+    Access, Conversion, DANGLING, Expr, FUNCTION, Instr, Int, Leaf, Order, Point, Program, Reg, Side,
+    Template, Undefined, Violation, Width, address, is_private, object_of,
 };
 
 pub use bits::is_byte;
@@ -224,9 +224,9 @@ pub enum Effect {
     Joined(usize),
     /// The thread with this number ends, if threads have numbers.
     Ended(usize),
-    /// The thread takes the lock at this address.
+    /// The thread takes the lock at this address, or what was handed over there.
     Acquired(i64),
-    /// It releases the lock at this address.
+    /// It releases the lock at this address, or hands over there what it has done.
     Released(i64),
     /// The lifetime of an object begins, by its number.
     Begins(i64),
@@ -872,6 +872,16 @@ impl<'a> Stepper<'a> {
             }
             Instr::Fail(Violation::Locks, why) => self.misuse(run, why)?,
             Instr::Fail(what, why) => return Err(Stop::Violated(*what, why.clone())),
+            Instr::Meets(e, side) => {
+                let a = self.value(e, run)?;
+                self.affect(
+                    run,
+                    match side {
+                        Side::Acquires => Effect::Acquired(a),
+                        Side::Releases => Effect::Released(a),
+                    },
+                );
+            }
             Instr::Acquire(e) => {
                 let a = self.value(e, run)?;
                 let at = run.held.partition_point(|&h| h < a);

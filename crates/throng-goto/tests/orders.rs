@@ -10,9 +10,13 @@ mod litmus;
 use std::sync::Arc;
 
 use generate::Flavour;
-use litmus::{meets, program, translated};
+use litmus::{meets, program, translated, with_loops};
+use throng_goto::robust::lag::Values;
 use throng_goto::{Concrete, Executions, Program, Robust};
-use throng_memory::search::Search;
+use throng_memory::Order;
+use throng_memory::axioms::{Sequences, judge, judge_with};
+use throng_memory::litmus::{Instruction, Litmus};
+use throng_memory::search::{Ended, Met, Search};
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::random::Random;
 use throng_model::{Bag, Config};
@@ -21,10 +25,23 @@ const GRAPHS: usize = 4000;
 const STATES: usize = 60_000;
 
 fn robust(program: &Program) -> Option<bool> {
+    robust_as(program, |model, _| Some(model))
+}
+
+/// The same with another monitor.
+fn robust_as(program: &Program, make: impl Fn(Robust, &Concrete) -> Option<Robust>) -> Option<bool> {
     let concrete = Arc::new(Concrete::new(Arc::new(program.clone())));
     let original = problem(concrete.clone());
-    let found = meets(&Arc::new(Robust::new(concrete)).problem(&original), STATES)?;
+    let model = make(Robust::new(concrete.clone()), &concrete)?;
+    let found = meets(&Arc::new(model).problem(&original), STATES)?;
     Some(!found)
+}
+
+/// But for reads that change nothing.
+fn robust_but_for_harmless_reads(program: &Program) -> Option<bool> {
+    robust_as(program, |model, concrete| {
+        Some(model.but_for_harmless_reads(Values::of(concrete, STATES, &|| false)?))
+    })
 }
 
 fn problem(model: Arc<Concrete>) -> Problem {
@@ -85,12 +102,12 @@ fn executions_have_the_races_that_graphs_have() {
         let litmus = program(&mut random, Flavour::Plain, number);
         let mut race = false;
         let ended = Search { graphs: GRAPHS, ..Search::default() }.run(&litmus, &mut |met| {
-            if let throng_memory::search::Met::Graph(_, judgement) = met {
+            if let Met::Graph(_, judgement) = met {
                 race |= judgement.race.is_some();
             }
             !race
         });
-        if !race && ended != throng_memory::search::Ended::Exhausted {
+        if !race && ended != Ended::Exhausted {
             continue;
         }
         let Some(said) = races(&translated(&litmus)) else { continue };
@@ -98,4 +115,113 @@ fn executions_have_the_races_that_graphs_have() {
         if race { found += 1 } else { none += 1 }
     }
     assert!(found > 60 && none > 60, "{found} {none}");
+}
+
+/// A random program that asserts something of what its threads have read, and reads more often.
+fn asserting(random: &mut Random, flavour: Flavour, number: usize) -> Litmus {
+    let mut litmus = program(random, flavour, number);
+    for code in &mut litmus.threads {
+        for at in (0..=code.len()).rev() {
+            let more = match random.below(4) {
+                0 => Instruction::AssertNot(random.below(3) as i64),
+                1 => {
+                    let order = random.pick(&[Order::Relaxed, Order::Acquire]);
+                    let location = code.get(at).and_then(|i| i.accesses().first().map(|a| a.location));
+                    Instruction::Load(location.unwrap_or(1), order)
+                }
+                _ => continue,
+            };
+            let condition =
+                |i: &Instruction| matches!(i, Instruction::IfEqual(_) | Instruction::IfUnequal(_));
+            let plain = more.accesses().iter().any(|a| a.location == 3);
+            if !plain && !(at > 0 && condition(&code[at - 1])) {
+                code.insert(at, more);
+            }
+        }
+    }
+    litmus
+}
+
+/// Whether an execution fails: one of sequential consistency, and any. `None`: there are too many.
+fn fails(litmus: &Litmus) -> Option<(bool, bool)> {
+    let (mut sequential, mut any) = (false, false);
+    let ended = Search { graphs: GRAPHS, ..Search::default() }.run(litmus, &mut |met| {
+        match met {
+            Met::Graph(_, judgement) => any |= judgement.race.is_some(),
+            Met::Failure(execution, ..) => {
+                any = true;
+                sequential |= judge(&execution.graph).is_some_and(|j| j.sequential);
+            }
+            Met::Complete(..) => {}
+        }
+        !sequential
+    });
+    (sequential || ended == Ended::Exhausted).then_some((sequential, any))
+}
+
+#[test]
+fn reads_that_change_nothing_hide_no_failure() {
+    let (mut gained, mut robust_ones, mut failing) = (0, 0, 0);
+    for (flavour, seed) in Flavour::ALL.into_iter().zip(31..) {
+        let mut random = Random::new(seed);
+        for number in 0..300 {
+            let litmus = asserting(&mut random, flavour, number);
+            let Some((false, any)) = fails(&litmus) else { continue };
+            for program in [translated(&litmus), with_loops(&litmus)] {
+                let Some(but_for) = robust_but_for_harmless_reads(&program) else { continue };
+                assert!(!(any && but_for), "missed: {litmus:?}");
+                robust_ones += usize::from(but_for);
+                failing += usize::from(any);
+                gained += usize::from(but_for && robust(&program) == Some(false));
+            }
+        }
+    }
+    assert!(gained > 30 && robust_ones > 100 && failing > 100, "{gained} {robust_ones} {failing}");
+}
+
+/// A random program in which many writes with release order are followed by a relaxed one.
+fn writing_twice(random: &mut Random, flavour: Flavour, number: usize) -> Litmus {
+    let mut litmus = program(random, flavour, number);
+    for code in &mut litmus.threads {
+        for at in (0..code.len()).rev() {
+            if let Instruction::Store(x, v, Order::Release) = code[at]
+                && !(at > 0 && matches!(code[at - 1], Instruction::IfEqual(_) | Instruction::IfUnequal(_)))
+                && random.below(4) > 0
+            {
+                code[at] = Instruction::Store(x, (v + 1) % 3, Order::Release);
+                code.insert(at + 1, Instruction::Store(x, v, Order::Relaxed));
+            }
+        }
+    }
+    litmus
+}
+
+#[test]
+fn release_sequences_of_threads_are_those_of_the_axioms() {
+    let (mut gained, mut robust_ones, mut not) = (0, 0, 0);
+    for (flavour, seed) in [Flavour::Relaxed, Flavour::Plain, Flavour::Fences].into_iter().zip(51..) {
+        let mut random = Random::new(seed);
+        for number in 0..300 {
+            let litmus = writing_twice(&mut random, flavour, number);
+            let mut of_axioms = true;
+            let ended = Search { graphs: GRAPHS, ..Search::default() }.run(&litmus, &mut |met| {
+                if let Met::Graph(execution, _) = met
+                    && let Some(judged) = judge_with(&execution.graph, Sequences::Thread)
+                {
+                    of_axioms &= judged.sequential && judged.race.is_none();
+                }
+                of_axioms
+            });
+            if of_axioms && ended != Ended::Exhausted {
+                continue;
+            }
+            let program = Program { numbered: true, ..translated(&litmus) };
+            let said = robust_as(&program, |model, _| Some(model.with(Sequences::Thread)));
+            assert!(of_axioms || said != Some(true), "missed: {litmus:?}");
+            robust_ones += usize::from(said == Some(true));
+            not += usize::from(!of_axioms);
+            gained += usize::from(said == Some(true) && robust(&program) == Some(false));
+        }
+    }
+    assert!(gained > 3 && robust_ones > 100 && not > 100, "{gained} {robust_ones} {not}");
 }

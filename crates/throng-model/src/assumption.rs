@@ -17,6 +17,8 @@ pub enum Assumption {
     /// No read takes its value from a write that is executed later, which depends on no earlier
     /// read of its thread.
     NoLoadBuffering,
+    /// Later writes of the same thread continue a release sequence, as C11 says and C++20 does not.
+    ReleaseSequences,
     /// Signed integers wrap around.
     Wraps,
     /// Waits for condition variables end with a signal only.
@@ -64,6 +66,9 @@ impl fmt::Display for Assumption {
             }
             Assumption::StrongOrders => "weaker memory orders are executed as memory_order_seq_cst",
             Assumption::NoLoadBuffering => "C11 without load buffering (RC11)",
+            Assumption::ReleaseSequences => {
+                "release sequences of C11: they go on with later writes of the same thread (in C++20 not)"
+            }
             Assumption::Wraps => "signed integers wrap around",
             Assumption::NoSpuriousWakeups => "condition variables do not wake up spuriously",
             Assumption::WholeStatements => "statements without calls, and conditions, are one step",

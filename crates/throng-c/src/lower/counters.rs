@@ -5,7 +5,7 @@ use crate::syntax::ast::Span;
 use super::builtins::Args;
 use super::{Lower, Result};
 use crate::library::special::{Thread, Wait};
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr};
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Side};
 
 impl<'a> Lower<'a> {
     /// A barrier says how many meet, how many have come, and how many of those that have met are
@@ -33,11 +33,13 @@ impl<'a> Lower<'a> {
         // Threads that have met can always leave, and no other thread sees when they do, so
         // the next round may begin after that.
         self.wait_until(Self::equals(leaving, 0));
+        self.emit(Instr::Meets(b.expr.clone(), Side::Releases));
         let here = Self::plus(here, 1);
         self.emit(Instr::Branch(Expr::bin(BinOp::Eq, here.clone(), n.clone(), INT), last, wait));
         self.place_label(last);
         self.store(&b.expr, 4, Expr::Const(0), INT);
         self.store(&b.expr, 8, Self::plus(n, -1), INT);
+        self.emit(Instr::Meets(b.expr.clone(), Side::Acquires));
         self.emit(Instr::Let(result, Expr::Const(-1)));
         self.emit(Instr::AtomicEnd);
         self.emit(Instr::Jump(out));
@@ -48,6 +50,7 @@ impl<'a> Lower<'a> {
         let leaving = self.load(&b.expr, 8, INT);
         self.wait_until(Expr::bin(BinOp::Ne, leaving.clone(), Expr::Const(0), INT));
         self.store(&b.expr, 8, Self::plus(leaving, -1), INT);
+        self.emit(Instr::Meets(b.expr, Side::Acquires));
         self.emit(Instr::Let(result, Expr::Const(0)));
         self.place_label(end);
         self.emit(Instr::AtomicEnd);
@@ -67,6 +70,7 @@ impl<'a> Lower<'a> {
                 self.emit(Instr::AtomicBegin);
                 let n = self.load(&s, 0, INT);
                 self.store(&s, 0, Self::plus(n, 1), INT);
+                self.emit(Instr::Meets(s, Side::Releases));
                 self.emit(Instr::AtomicEnd);
             }
             Thread::SemaphoreWait(wait) => return Ok(self.semaphore_wait(&s, wait)),
@@ -99,6 +103,7 @@ impl<'a> Lower<'a> {
         }
         self.place_label(free);
         self.store(s, 0, Self::plus(n, -1), INT);
+        self.emit(Instr::Meets(s.clone(), Side::Acquires));
         self.emit(Instr::Let(result, Expr::Const(0)));
         self.place_label(end);
         self.emit(Instr::AtomicEnd);

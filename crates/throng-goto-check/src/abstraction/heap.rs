@@ -204,6 +204,7 @@ fn replace(i: &mut Instr, leaf: &dyn Fn(&Expr) -> Option<Expr>) {
         | Instr::Join(e, _)
         | Instr::Alloc(_, e)
         | Instr::Free(e)
+        | Instr::Meets(e, _)
         | Instr::Acquire(e)
         | Instr::Release(e)
         | Instr::End(e)

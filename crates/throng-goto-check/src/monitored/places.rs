@@ -51,7 +51,7 @@ impl Places {
                 let (a, at, writes) = match i {
                     Instr::Load(_, a, at) => (a, Some(*at), false),
                     Instr::Store(a, _, at) => (a, Some(*at), true),
-                    Instr::Acquire(a) | Instr::Release(a) => (a, None, false),
+                    Instr::Acquire(a) | Instr::Release(a) | Instr::Meets(a, _) => (a, None, false),
                     Instr::Alloc(..) | Instr::Resize(..) => return Err("memory is allocated".into()),
                     _ => continue,
                 };

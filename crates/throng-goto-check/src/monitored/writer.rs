@@ -1,6 +1,8 @@
 //! Writes the monitor into the code of a template.
 
-use throng_goto::program::{Access, BOOL, BinOp, Expr, Instr, Int, PTR, Program, Reg, Template, Violation};
+use throng_goto::program::{
+    Access, BOOL, BinOp, Expr, Instr, Int, PTR, Program, Reg, Side, Template, Violation,
+};
 use throng_goto::waiting::WaitingLoop;
 use throng_memory::Order;
 use throng_memory::rules::{Access as Rule, Bit, Formula, Kind, Mine, Of};
@@ -217,6 +219,7 @@ impl<'a> Writer<'a> {
             Instr::Begins(a, size) => Instr::Begins(e(a), *size),
             Instr::Ends(list) => Instr::Ends(list.iter().map(|(a, size)| (e(a), *size)).collect()),
             Instr::Pointer(_) => Instr::Pointer(self.used(i)?),
+            Instr::Meets(a, side) => Instr::Meets(e(a), *side),
             Instr::Acquire(a) => Instr::Acquire(e(a)),
             Instr::Release(a) => Instr::Release(e(a)),
             Instr::End(a) => Instr::End(e(a)),
@@ -371,8 +374,8 @@ impl Writer<'_> {
                 self.keep(pc, moved);
                 Ok(())
             }
-            Instr::Acquire(a) | Instr::Release(a) => {
-                let acquires = matches!(old.code[pc], Instr::Acquire(_));
+            Instr::Acquire(a) | Instr::Release(a) | Instr::Meets(a, _) => {
+                let acquires = matches!(old.code[pc], Instr::Acquire(_) | Instr::Meets(_, Side::Acquires));
                 let found = context.places.resolve(context.program, self.template, a)?;
                 if !std::mem::take(&mut self.open) {
                     self.section(pc, true);

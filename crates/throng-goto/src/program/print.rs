@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Expr, Instr, Int, PointerUse, Program, Reg, Template};
+use super::{Expr, Instr, Int, PointerUse, Program, Reg, Side, Template};
 
 impl Program {
     fn show(&self, t: &Template, e: &Expr) -> String {
@@ -67,6 +67,8 @@ impl Program {
             Instr::Pointer(PointerUse::Bytes) => "bytes as numbers".into(),
             Instr::Pointer(PointerUse::Number(a)) => format!("a number: {}", show(a)),
             Instr::Fail(_, why) => format!("fail: {why}"),
+            Instr::Meets(e, Side::Acquires) => format!("has met {}", show(e)),
+            Instr::Meets(e, Side::Releases) => format!("meets {}", show(e)),
             Instr::Acquire(e) => format!("acquired {}", show(e)),
             Instr::Release(e) => format!("released {}", show(e)),
             Instr::Unmodelled(why) => format!("not modelled: {why}"),

@@ -81,6 +81,9 @@ pub struct Watch {
     locations: Vec<(i64, u32, Bits)>,
     /// What ended threads knew, by their number; those that have not ended are ignorant.
     ended: Vec<(usize, Bits)>,
+    /// The threads, and the locations to which they have written with release order knowing the
+    /// watched write, in a release sequence that goes on; sorted.
+    sequences: Vec<(u32, i64)>,
 }
 
 /// The rules for the accesses of a program.
@@ -157,7 +160,16 @@ impl Watch {
             Watched::Stale { .. } => IGNORANT,
             Watched::Earlier { .. } => IGNORANT & !known,
         };
-        (Watch { watched, address, size, at, locations: Vec::new(), ended: Vec::new() }, own)
+        let watch = Watch {
+            watched,
+            address,
+            size,
+            at,
+            locations: Vec::new(),
+            ended: Vec::new(),
+            sequences: Vec::new(),
+        };
+        (watch, own)
     }
 
     /// Returns whether an access that is not atomic matters: a later read of the location may be
@@ -194,17 +206,20 @@ impl Watch {
     /// watched location is in it.
     pub fn begins(&mut self, object: i64) -> bool {
         self.locations.retain(|(a, ..)| object_of(*a) != object);
+        self.sequences.retain(|(_, a)| object_of(*a) != object);
         object_of(self.address) == object
     }
 
     /// Changes the bits for an atomic access, or a fence, of the thread with these bits. Returns
-    /// whether other threads are no longer aware of the last write.
+    /// whether other threads are no longer aware of the last write. `by`: the thread, if its later
+    /// writes continue its release sequences.
     pub fn step(
         &mut self,
         rules: &Rules,
         own: &mut Bits,
         (rule, order): (Kind, Order),
         (address, size): (i64, u32),
+        by: Option<u32>,
     ) -> bool {
         let race = self.is_race();
         let order = if race { without_order(order) } else { order };
@@ -234,10 +249,26 @@ impl Watch {
                 Bit::Location(..) | Bit::Nothing => {}
             }
         }
+        if let Some(by) = by.filter(|_| matches!(rule, Kind::Store | Kind::Update)) {
+            if rule == Kind::Store {
+                self.sequences.retain(|(other, a)| *a != address || *other == by);
+            }
+            self.continues(by, address, order.releases() && !has(*own, Mine::Current), &mut now);
+        }
         if rule != Kind::Fence {
             self.keep((address, size), now);
         }
         written
+    }
+
+    /// A write begins a release sequence that hands on that its thread knows the watched write
+    /// (`begins`), or continues one.
+    fn continues(&mut self, by: u32, address: i64, begins: bool, now: &mut Bits) {
+        match self.sequences.binary_search(&(by, address)) {
+            Ok(_) => set(now, bit_of_location(Of::Message), false),
+            Err(at) if begins => self.sequences.insert(at, (by, address)),
+            Err(_) => {}
+        }
     }
 
     /// A library's lock or its like is read or written. All threads agree on the order of such

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::common::{Function, bin, global, raw};
 use super::generate::{self, Flavour};
 use throng_goto::Program;
-use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Order, Reg, Start};
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Order, Reg, Start, Violation};
 use throng_memory::litmus::{Instruction, Litmus};
 use throng_model::problem::{Initial, Problem};
 use throng_model::random::Random;
@@ -20,6 +20,8 @@ struct Making {
     access: Vec<Access>,
     register: Reg,
     values: i64,
+    /// Whether an operation that waits is a loop that reads before it tries.
+    loops: bool,
 }
 
 fn kind(order: Order) -> Access {
@@ -58,6 +60,32 @@ impl Making {
         self.emit(Instr::AtomicEnd, Access::Plain);
     }
 
+    /// Reads until the first value is there, tries to write the second one, and begins again if
+    /// another value is there.
+    fn tries(&mut self, x: u32, a: i64, b: i64, order: Order) {
+        let scratch = self.function.register(INT);
+        let kept = std::mem::replace(&mut self.register, scratch);
+        let head = self.function.0.code.len();
+        self.load(x, kind(Order::Relaxed));
+        let found = self.emit(Instr::Branch(self.is(BinOp::Eq, a), head + 2, head), Access::Plain);
+        self.function.yes(found);
+        let access = Access::Update(order, Order::Relaxed);
+        self.emit(Instr::AtomicBegin, Access::Plain);
+        self.load(x, access);
+        let branch = self.emit(Instr::Branch(self.is(BinOp::Eq, a), 0, 0), Access::Plain);
+        self.function.yes(branch);
+        self.store(x, Expr::Const(b), access);
+        self.emit(Instr::AtomicEnd, Access::Plain);
+        self.emit(Instr::Let(kept, Expr::Reg(scratch)), Access::Plain);
+        let done = self.emit(Instr::Jump(0), Access::Plain);
+        self.function.no(branch);
+        self.emit(Instr::AtomicEnd, Access::Plain);
+        self.emit(Instr::Jump(head), Access::Plain);
+        let behind = self.function.0.code.len();
+        self.function.0.code[done] = Instr::Jump(behind);
+        self.register = kept;
+    }
+
     /// Writes an instruction; returns the branch that leaves out the next one.
     fn instruction(&mut self, instruction: Instruction) -> Option<(usize, bool)> {
         use Instruction::*;
@@ -69,6 +97,7 @@ impl Making {
                 let sum = bin(BinOp::Add, Expr::Reg(self.register), Expr::Const(v));
                 self.section(x, (o, o), None, Some(bin(BinOp::Rem, sum, Expr::Const(self.values))));
             }
+            Replace(x, a, b, o) if self.loops => self.tries(x, a, b, o),
             Exchange(x, v, o) => self.section(x, (o, o), None, Some(Expr::Const(v))),
             Replace(x, a, b, o) => {
                 // The register stays.
@@ -91,7 +120,13 @@ impl Making {
             Wait(x, v, o) => self.section(x, (o, o), Some(self.is(BinOp::Eq, v)), None),
             WaitNot(x, v, o) => self.section(x, (o, o), Some(self.is(BinOp::Ne, v)), None),
             Fence(o) => _ = self.emit(Instr::Fence(o), Access::Plain),
-            IfEqual(v) | IfUnequal(v) | AssertNot(v) => {
+            AssertNot(v) => {
+                let branch = self.emit(Instr::Branch(self.is(BinOp::Eq, v), 0, 0), Access::Plain);
+                self.function.yes(branch);
+                self.emit(Instr::Fail(Violation::Assertion, "a value was read".into()), Access::Plain);
+                self.function.no(branch);
+            }
+            IfEqual(v) | IfUnequal(v) => {
                 let branch = self.emit(Instr::Branch(self.is(BinOp::Eq, v), 0, 0), Access::Plain);
                 return Some((branch, matches!(instruction, IfEqual(_))));
             }
@@ -101,10 +136,10 @@ impl Making {
 }
 
 /// A thread; what its accesses are.
-fn thread(code: &[Instruction], name: &str, values: i64) -> (Function, Vec<Access>) {
+fn thread(code: &[Instruction], name: &str, values: i64, loops: bool) -> (Function, Vec<Access>) {
     let mut function = Function::new(name, &[]);
     let register = function.register(INT);
-    let mut making = Making { function, access: Vec::new(), register, values };
+    let mut making = Making { function, access: Vec::new(), register, values, loops };
     making.emit(Instr::Let(register, Expr::Const(0)), Access::Plain);
     let mut skips: Vec<(usize, bool, usize)> = Vec::new();
     for (n, &instruction) in code.iter().enumerate() {
@@ -130,6 +165,15 @@ fn thread(code: &[Instruction], name: &str, values: i64) -> (Function, Vec<Acces
 
 /// The program: a first thread starts the others.
 pub fn translated(litmus: &Litmus) -> Program {
+    translated_with(litmus, false)
+}
+
+/// The same, in which operations that wait are loops that read before they try.
+pub fn with_loops(litmus: &Litmus) -> Program {
+    translated_with(litmus, true)
+}
+
+fn translated_with(litmus: &Litmus, loops: bool) -> Program {
     let mut main = Function::new("main", &[]);
     let number = main.register(INT);
     for n in 0..litmus.threads.len() {
@@ -139,7 +183,7 @@ pub fn translated(litmus: &Litmus) -> Program {
     let mut functions = vec![main];
     let mut access = Vec::new();
     for (n, code) in litmus.threads.iter().enumerate() {
-        let (function, kinds) = thread(code, &format!("t{n}"), litmus.values);
+        let (function, kinds) = thread(code, &format!("t{n}"), litmus.values, loops);
         functions.push(function);
         access.push(kinds);
     }

@@ -19,8 +19,12 @@ pub(super) use slices::{FORMAT, Proof, certify, text};
 use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::HuntFirst;
 use throng_engine::{Algorithm, Engine};
-use throng_goto::program::{Access, Instr, Order, Start};
-use throng_goto::{Executions, Robust};
+use throng_goto::program::{
+    Access, Expr, Instr, Order, Program, Start, Template, Violation, is_private, object_of,
+};
+use throng_goto::robust::lag::Values;
+use throng_goto::{Concrete, Executions, Robust};
+use throng_memory::axioms::Sequences;
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
@@ -30,6 +34,8 @@ use throng_model::{Bag, Config, Describe};
 
 /// The most events of the executions that are searched.
 const EVENTS: usize = 60;
+/// The most configurations of the runs in which values are collected.
+const MOST_CONFIGURATIONS: usize = 400_000;
 
 /// Returns the limits for the questions under sequential consistency, where more is asked: half of
 /// the time is left for the rest.
@@ -60,15 +66,19 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
         return deny_deadlock_freedom(posed, parts);
     }
     let proved = parts.iter().filter(|p| open(p)).all(|p| p.outcome.is_safe());
+    if proved && cannot_fail(posed.program()) {
+        parts.iter_mut().filter(|part| open(part)).for_each(|part| trust(part, NOTHING, Sequences::Updates));
+        return deny_deadlock_freedom(posed, parts);
+    }
     let robust = match proved {
         true => robustness(job, posed, &share(limits, 2))?,
         false => Robustness::Open(String::new()),
     };
     for part in parts.iter_mut().filter(|part| open(part)) {
         match &robust {
-            Robustness::Shown(proof) => {
+            Robustness::Shown(proof, sequences) => {
                 part.orders.clone_from(proof);
-                trust(part, ROBUST);
+                trust(part, ROBUST, *sequences);
             }
             Robustness::Open(why) => search(job, part, why, limits)?,
         }
@@ -91,11 +101,54 @@ fn deny_deadlock_freedom(posed: &Posed, parts: &mut [Part]) -> Result<(), Error>
 const ROBUST: &str =
     "the program is robust and has no data race, so that all its executions are of sequential consistency";
 const EXPLORED: &str = "all executions were searched";
+const NOTHING: &str = "threads share atomic objects only, and nothing is asserted, so that nothing can fail";
 
 /// What was proved under sequential consistency holds.
-fn trust(part: &mut Part, why: &'static str) {
+fn trust(part: &mut Part, why: &'static str, sequences: Sequences) {
     part.outcome.memory_words = Some(why);
     trusted(&part.posed, &mut part.outcome.assumptions);
+    if sequences == Sequences::Thread {
+        part.outcome.assumptions.insert(0, Assumption::ReleaseSequences);
+    }
+}
+
+/// Returns whether no execution at all can violate anything: threads share atomic variables only,
+/// which they access by name, and the code asserts nothing.
+fn cannot_fail(program: &Program) -> bool {
+    let asked = |v: &Violation| matches!(v, Violation::Assertion | Violation::Race);
+    let harmless = |t: &Template| {
+        t.code.iter().zip(&t.access).all(|(i, access)| match i {
+            Instr::Load(_, a, _) | Instr::Store(a, ..) => match a {
+                Expr::Const(a) => access.is_atomic() || !is_shared(program, *a),
+                Expr::Local(k) => !t.locals.get(*k as usize).is_none_or(|l| l.place.is_shared()),
+                _ => false,
+            },
+            Instr::Let(..)
+            | Instr::Branch(..)
+            | Instr::Jump(_)
+            | Instr::Assume(_)
+            | Instr::AtomicBegin
+            | Instr::AtomicEnd
+            | Instr::Fence(_)
+            | Instr::Spawn(..)
+            | Instr::Join(..)
+            | Instr::Begins(..)
+            | Instr::Ends(_)
+            | Instr::Any(_)
+            | Instr::Call { .. }
+            | Instr::Return(_)
+            | Instr::End(_)
+            | Instr::Halt => true,
+            _ => false,
+        })
+    };
+    program.asked.iter().all(asked) && program.templates.iter().all(harmless)
+}
+
+/// Returns whether several threads may access what is at an address.
+fn is_shared(program: &Program, a: i64) -> bool {
+    let object = usize::try_from(object_of(a) - 1).ok().and_then(|o| program.objects.get(o));
+    !is_private(a) && object.is_none_or(|o| o.visible)
 }
 
 /// Replaces the assumption of sequential consistency by what is left of it.
@@ -110,48 +163,76 @@ pub(super) fn trusted(posed: &Posed, assumptions: &mut Vec<Assumption>) {
 
 /// What is known about robustness and races.
 enum Robustness {
-    /// The program is robust and has no data race; with a proof that can be written, if it is one.
-    Shown(Option<Arc<Proof>>),
+    /// The program is robust and has no data race, with release sequences of this kind; with a proof
+    /// that can be written, if it is one.
+    Shown(Option<Arc<Proof>>, Sequences),
     /// Why that is not known.
     Open(String),
 }
 
 /// Asks whether a program is robust and has no data race: a proof by abstraction, slice by slice,
-/// beside a search of real values.
+/// beside a search of real values; and then, whether it is but for reads that change nothing.
 fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Robustness, Error> {
     if posed.program().unclear_orders {
         return Ok(Robustness::Open("a memory order is not a constant, or is memory_order_consume".into()));
     }
     // Where threads are few, a search of real values ends soon, and its answer is exact.
-    let closed = matches!(posed.program().start, Start::One(_)) && !posed.program().creates_without_bound();
-    if job.settings.jobs == 1 || job.certifiable {
-        let limits_of_search = if closed { share(limits, 2) } else { limits.part() };
-        let searched = || Ok::<_, Error>(by_search(job, posed, &limits_of_search)?.0);
-        let proved = || slices::prove(posed, &share(limits, 2));
-        return match closed && !job.certifiable {
-            true => match searched()? {
-                Robustness::Open(why) if limits.check().is_ok() => {
-                    Ok(proved().map_or(Robustness::Open(why), |p| Robustness::Shown(Some(Arc::new(p)))))
-                }
-                known => Ok(known),
-            },
-            false => match proved() {
-                Some(proof) => Ok(Robustness::Shown(Some(Arc::new(proof)))),
-                None => searched(),
-            },
+    let closed = is_closed(posed);
+    let alone = job.settings.jobs == 1 || job.certifiable;
+    let (found, violated) = match alone {
+        true => one_by_one(job, posed, closed && !job.certifiable, limits)?,
+        false => side_by_side(job, posed, limits)?,
+    };
+    match found {
+        Robustness::Open(why) if violated && closed => but_for_little(job, posed, why, limits),
+        known => Ok(known),
+    }
+}
+
+/// Returns whether one thread starts all others, and a program says how many.
+fn is_closed(posed: &Posed) -> bool {
+    matches!(posed.program().start, Start::One(_)) && !posed.program().creates_without_bound()
+}
+
+/// What is known, and whether a search has found that the program is not robust.
+type Found = (Robustness, bool);
+
+fn proved(posed: &Posed, limits: &Limits) -> Option<Robustness> {
+    let proof = slices::prove(posed, limits)?;
+    Some(Robustness::Shown(Some(Arc::new(proof)), Sequences::Updates))
+}
+
+/// Searches and proves one after the other. `search_first`: the proof only if the search does not
+/// come to an end.
+fn one_by_one(job: &Job<'_>, posed: &Posed, search_first: bool, limits: &Limits) -> Result<Found, Error> {
+    let model = Robust::new(posed.model.clone());
+    if !search_first {
+        return match proved(posed, &share(limits, 2)) {
+            Some(robust) => Ok((robust, false)),
+            None => by_search(job, posed, model, &limits.part()),
         };
     }
+    let (found, violated) = by_search(job, posed, model, &share(limits, 2))?;
+    Ok(match found {
+        Robustness::Open(why) if !violated && limits.check().is_ok() => {
+            (proved(posed, &limits.part()).unwrap_or(Robustness::Open(why)), false)
+        }
+        known => (known, violated),
+    })
+}
+
+fn side_by_side(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Found, Error> {
     let (mine, theirs) = (limits.part(), limits.part());
     let (stop_mine, stop_theirs) = (mine.stopper(), theirs.stopper());
     std::thread::scope(|scope| {
         let prover = scope.spawn(|| {
-            let proved = slices::prove(posed, &mine);
+            let proved = proved(posed, &mine);
             if proved.is_some() {
                 stop_theirs.stop();
             }
             proved
         });
-        let searched = by_search(job, posed, &theirs);
+        let searched = by_search(job, posed, Robust::new(posed.model.clone()), &theirs);
         if !matches!(searched, Ok((Robustness::Open(_), false))) {
             stop_mine.stop();
         }
@@ -159,16 +240,62 @@ fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Robustnes
         let (searched, violated) = searched?;
         // The search shows what the proof would have to exclude.
         Ok(match proved.filter(|_| !violated) {
-            Some(proof) => Robustness::Shown(Some(Arc::new(proof))),
-            None => searched,
+            Some(robust) => (robust, false),
+            None => (searched, violated),
         })
     })
 }
 
+/// Asks about a program that is not robust, and of which the runs are finitely many, whether it is
+/// but for reads that change nothing; first with the release sequences of C++20, which are weaker,
+/// then with those of C11.
+fn but_for_little(job: &Job<'_>, posed: &Posed, why: String, limits: &Limits) -> Result<Robustness, Error> {
+    let numbered = Program { numbered: true, ..posed.program().clone() };
+    let kinds = if continues_sequences(posed.program()) {
+        &[Sequences::Updates, Sequences::Thread][..]
+    } else {
+        &[Sequences::Updates]
+    };
+    for (n, &kind) in kinds.iter().enumerate() {
+        let part = share(limits, (kinds.len() - n) as u32);
+        let concrete = match kind {
+            Sequences::Thread if !posed.program().numbered => {
+                Arc::new(Concrete::new(Arc::new(numbered.clone())))
+            }
+            _ => posed.model.clone(),
+        };
+        let stop = || part.check().is_err();
+        let Some(values) = Values::of(&concrete, MOST_CONFIGURATIONS, &stop) else { continue };
+        let model = Robust::new(concrete).but_for_harmless_reads(values).with(kind);
+        if let (Robustness::Shown(proof, _), _) = by_search(job, posed, model, &part)? {
+            return Ok(Robustness::Shown(proof, kind));
+        }
+    }
+    Ok(Robustness::Open(why))
+}
+
+/// Returns whether a write of a thread may continue a release sequence of it: there are writes that
+/// release, and others.
+fn continues_sequences(program: &Program) -> bool {
+    let orders = program.templates.iter().flat_map(|t| t.code.iter().zip(&t.access)).filter_map(|(i, a)| {
+        let Instr::Store(..) = i else { return None };
+        match a {
+            Access::Atomic(order) | Access::Update(order, _) => Some(order.releases()),
+            Access::Plain | Access::Internal => None,
+        }
+    });
+    let (mut some, mut others) = (false, false);
+    orders.for_each(|releases| {
+        some |= releases;
+        others |= !releases;
+    });
+    some && others
+}
+
 /// Asks by a search of real values. Returns whether it found that the program is not robust, too.
-fn by_search(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<(Robustness, bool), Error> {
+fn by_search(job: &Job<'_>, posed: &Posed, model: Robust, limits: &Limits) -> Result<Found, Error> {
     let program = posed.program();
-    let model = Arc::new(Robust::new(posed.model.clone()));
+    let model = Arc::new(model);
     let problem = model.clone().problem(&posed.problem);
     let mut engine: Box<dyn Algorithm> = Engine::Auto.build(&job.settings);
     if matches!(program.start, Start::One(_)) {
@@ -176,7 +303,7 @@ fn by_search(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<(Robustnes
     }
     let found = searching(job, posed, problem).check_by(&*engine, limits)?;
     Ok(match &found.answer.verdicts[0] {
-        Verdict::Safe(_) => (Robustness::Shown(None), false),
+        Verdict::Safe(_) => (Robustness::Shown(None, Sequences::Updates), false),
         Verdict::Unsafe(trace) => (Robustness::Open(described(&model, trace)), true),
         Verdict::Unknown(why) => {
             let why = model.incomplete().unwrap_or_else(|| why.to_string());
@@ -201,23 +328,45 @@ fn described(model: &Robust, trace: &Trace) -> String {
 
 /// Searches the executions, and changes the answer by what is found.
 fn search(job: &Job<'_>, part: &mut Part, why: &str, limits: &Limits) -> Result<(), Error> {
+    if part.posed.program().unclear_orders {
+        unknown(part, why, None);
+        return Ok(());
+    }
     let model = Arc::new(Executions::new(part.posed.model.clone(), EVENTS));
-    let program = part.posed.program();
-    let bounds = match (&program.start, part.posed.problem.bound) {
+    let parts = 1 + u32::from(continues_sequences(part.posed.program()));
+    if meets_an_end(job, part, &model, Sequences::Updates, why, &share(limits, parts))? {
+        return Ok(());
+    }
+    if model.differs() && part.outcome.is_safe() && is_closed(&part.posed) {
+        let other = Executions::new(part.posed.model.clone(), EVENTS).with(Sequences::Thread);
+        if meets_an_end(job, part, &Arc::new(other), Sequences::Thread, why, limits)? {
+            return Ok(());
+        }
+    }
+    let incomplete = model.incomplete();
+    unknown(part, why, incomplete);
+    Ok(())
+}
+
+/// Searches executions with release sequences of one kind. Returns whether the answer is known.
+fn meets_an_end(
+    job: &Job<'_>,
+    part: &mut Part,
+    model: &Arc<Executions>,
+    kind: Sequences,
+    why: &str,
+    limits: &Limits,
+) -> Result<bool, Error> {
+    let closed = is_closed(&part.posed);
+    let bounds = match (&part.posed.program().start, part.posed.problem.bound) {
         (Start::One(_), bound) => vec![bound],
         (Start::Any(_), Bound::Threads(n)) => vec![Bound::Threads(n.min(3))],
         (Start::Any(_), _) => vec![Bound::Threads(2), Bound::Threads(3)],
     };
-    let closed = matches!(program.start, Start::One(_)) && !program.creates_without_bound();
-    if program.unclear_orders {
-        unknown(part, why, None);
-        return Ok(());
-    }
     let mut left = bounds.len() as u32;
-    let mut open = None;
     for bound in bounds {
         let original = Problem { bound, ..part.posed.problem.clone() };
-        let problem = model.clone().problem(&original, violated(&model, &part.posed));
+        let problem = model.clone().problem(&original, violated(model, &part.posed));
         let then: Box<dyn Algorithm> = match closed {
             true => Engine::Explicit.build(&job.settings),
             false => Box::new(GaveUp(Unknown::Inconclusive("no failing execution was met".into()))),
@@ -229,22 +378,19 @@ fn search(job: &Job<'_>, part: &mut Part, why: &str, limits: &Limits) -> Result<
             Verdict::Unsafe(trace) => {
                 let doubts: Vec<String> = model.doubts(trace).iter().map(|d| d.to_string()).collect();
                 match doubts.is_empty() {
-                    true => fails(&model, part, found),
+                    true => fails(model, part, found),
                     false => unknown(part, why, Some(doubtful(&doubts))),
                 }
-                return Ok(());
+                return Ok(true);
             }
             Verdict::Safe(_) if closed && part.outcome.is_safe() => {
-                trust(part, EXPLORED);
-                return Ok(());
+                trust(part, EXPLORED, kind);
+                return Ok(true);
             }
-            Verdict::Unknown(why) if closed => open = Some(why.to_string()),
             _ => {}
         }
     }
-    let incomplete = model.incomplete().or(open);
-    unknown(part, why, incomplete);
-    Ok(())
+    Ok(false)
 }
 
 fn doubtful(doubts: &[String]) -> String {
@@ -254,11 +400,10 @@ fn doubtful(doubts: &[String]) -> String {
 /// Returns whether what is safe under sequential consistency is shown to be safe under C11.
 #[cfg(feature = "c")]
 pub(super) fn holds(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<bool, Error> {
-    if matches!(robustness(job, posed, &share(limits, 2))?, Robustness::Shown(_)) {
+    if matches!(robustness(job, posed, &share(limits, 2))?, Robustness::Shown(..)) {
         return Ok(true);
     }
-    let program = posed.program();
-    if !matches!(program.start, Start::One(_)) || program.creates_without_bound() {
+    if !is_closed(posed) {
         return Ok(false);
     }
     let model = Arc::new(Executions::new(posed.model.clone(), EVENTS));

@@ -212,7 +212,11 @@ impl Builder<'_> {
                 path.ended.extend(gone.map(program::object_of));
             }
             Instr::Pointer(using) => return Ok(self.pointer(from, path, using)),
-            Instr::Fail(Violation::Locks, _) | Instr::Acquire(_) | Instr::Release(_) | Instr::Fence(_) => {}
+            Instr::Fail(Violation::Locks, _)
+            | Instr::Acquire(_)
+            | Instr::Release(_)
+            | Instr::Meets(..)
+            | Instr::Fence(_) => {}
             Instr::Fail(..)
             | Instr::Alloc(..)
             | Instr::Free(_)
