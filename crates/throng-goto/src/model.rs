@@ -227,7 +227,8 @@ impl Concrete {
         Edge(self.bases[at.template as usize] + at.pc)
     }
 
-    fn at(&self, edge: Edge) -> Point {
+    /// Returns the instruction that an edge stands for.
+    pub fn at(&self, edge: Edge) -> Point {
         let template = self.bases.partition_point(|&b| b <= edge.0).saturating_sub(1);
         Point { template: template as u32, pc: edge.0 - self.bases[template] }
     }

@@ -10,6 +10,7 @@
 //! monitor looks for, whichever write is the older one.
 
 pub mod lag;
+mod poison;
 pub mod watch;
 
 use std::sync::{Arc, Mutex, RwLock};
@@ -29,10 +30,11 @@ use crate::model::{Concrete, Table, number, thing};
 use crate::program::{Access, Point, Program, Start, object_of, offset_of};
 use crate::step::{After, Effect, Memory, Outcome, Slot, Thread, step_with_effects};
 use lag::{Lag, Values};
+use poison::{FLAGS, LeftOut, Use};
 use watch::{Bits, IGNORANT, Rules, Watch, Watched, has};
 
 /// The bits of a thread are the low ones of its local state.
-const BITS: u32 = 7;
+const BITS: u32 = 16;
 /// The number of the monitor's state is in the upper half of a shared state.
 const HALF: u32 = 32;
 
@@ -46,6 +48,8 @@ pub struct Robust {
     mixed: Mixed,
     /// The values of locations, if reads that change nothing are to be found.
     values: Option<Values>,
+    /// Whether reads may be left out whose values nothing uses.
+    leaves_out: bool,
     /// Whether a read of a stale write changes nothing: by thread, address and value.
     harmless: Mutex<FxHashMap<(u64, i64, Vec<u16>), bool>>,
     sequences: Sequences,
@@ -127,15 +131,18 @@ impl Robust {
             missing: Mutex::new(None),
             mixed,
             values: None,
+            leaves_out: false,
             harmless: Mutex::default(),
             sequences: Sequences::Updates,
         }
     }
 
-    /// The same, in which reads that change nothing do not count ([`lag`]).
+    /// The same, in which reads that change nothing do not count: those after which a thread comes
+    /// back to where it was ([`lag`]), and those whose values nothing uses ([`poison`]).
     #[must_use]
     pub fn but_for_harmless_reads(self, values: Values) -> Robust {
-        Robust { values: Some(values), ..self }
+        let leaves_out = poison::applies(self.program());
+        Robust { values: Some(values), leaves_out, ..self }
     }
 
     /// The same with release sequences of one kind. Those with writes of the same thread need a
@@ -358,10 +365,15 @@ impl Robust {
         let watch = from.watch.as_ref()?;
         let Watched::Stale { value, read } = &watch.watched else { return None };
         let other = poked(self.program(), memory, watch.address, value)?;
-        let outcomes = self.outcomes(&Arc::new(other), thread);
+        let outcomes = match from.bits & FLAGS {
+            0 => self.outcomes(&Arc::new(other), thread),
+            // What an open register leads to is judged elsewhere.
+            _ => step_with_effects(self.program(), &Arc::new(other), thread).outcomes,
+        };
         outcomes.iter().find_map(|outcome| {
             let at = self.leaves_by(thread, from, outcome, *read)?;
-            (!self.is_harmless(memory, thread, watch, outcome)).then_some(at)
+            let counts = from.bits & FLAGS != 0 || !self.is_harmless(memory, thread, watch, outcome);
+            counts.then_some(at)
         })
     }
 
@@ -475,9 +487,21 @@ impl Model for Robust {
             && has(from.bits, Mine::Current)
             && let Some(at) = self.leaves(&state.0, &thread, &from)
         {
-            self.report(&mover, Found::NotRobust, at, out);
+            let left = self.left_out(&state.0, &thread);
+            match left.and_then(|left| left.poisons(from.bits).map(|bits| (left, bits))) {
+                Some((left, bits)) => out.push(self.leave_out(&mover, left, inner, bits)),
+                None => self.report(&mover, Found::NotRobust, at, out),
+            }
         }
-        for (n, outcome) in self.outcomes(&state.0, &thread).into_iter().enumerate() {
+        // A thread that knows the watched access learns nothing from reads.
+        if from.watch.is_some()
+            && has(from.bits, Mine::Current)
+            && let Some(left) = self.left_out(&state.0, &thread)
+        {
+            let bits = left.leaves_out(from.bits);
+            out.push(self.leave_out(&mover, left, inner, bits));
+        }
+        for (n, outcome) in self.known_outcomes(&mover, &state.0, &thread, out).into_iter().enumerate() {
             if let Some(at) = self.races(&from, &outcome.effects) {
                 self.report(&mover, Found::Race, at, out);
             }
@@ -571,15 +595,80 @@ impl Robust {
         };
         let begun = mover.from.watch.is_none() && run.watch.is_some();
         let inner = self.concrete.shared(memory.clone(), None);
-        let to = Shared(self.number(run.watch) << HALF | (inner.0 + Self::FIRST));
+        let to = self.shared(run.watch, inner);
         let started = outcome.started.iter().zip(&run.children);
         Step {
-            put: outcome.thread.iter().map(|t| self.local(t.clone(), run.bits)).collect(),
+            put: outcome
+                .thread
+                .iter()
+                .map(|t| self.local(t.clone(), poison::still(self.program(), t, run.bits)))
+                .collect(),
             spawn: started.map(|(t, bits)| self.local(t.clone(), *bits)).collect(),
             others: if begun || run.written { Bystanders::Transfer } else { Bystanders::Stay },
             choice: choice << 2 | u64::from(run.written) << 1 | u64::from(begun),
             ..mover.step(to, self.concrete.edge_of(outcome.at))
         }
+    }
+}
+
+impl Robust {
+    fn shared(&self, watch: Option<Watch>, inner: Shared) -> Shared {
+        Shared(self.number(watch) << HALF | (inner.0 + Self::FIRST))
+    }
+
+    /// The thread without its next read, if that may be left out.
+    fn left_out(&self, memory: &Arc<Memory>, thread: &Thread) -> Option<LeftOut> {
+        if !self.leaves_out {
+            return None;
+        }
+        let outcomes = step_with_effects(self.program(), memory, thread).outcomes;
+        let location = outcomes.iter().flat_map(|o| &o.effects).find_map(|e| match e {
+            Effect::Access { address, size, kind: Access::Atomic(_), writes: false, .. } => {
+                Some((*address, *size))
+            }
+            _ => None,
+        })?;
+        poison::left_out(self.program(), thread, location)
+    }
+
+    /// The step of a thread that leaves a read out, and has these bits then.
+    fn leave_out(&self, mover: &Mover<'_>, left: LeftOut, inner: Shared, bits: Bits) -> Step {
+        let mut watch = mover.from.watch.clone();
+        if let Some(watch) = &mut watch {
+            watch.leave_out(mover.from.bits, left.location);
+        }
+        let point = self.concrete.thread(Robust::program_thread(mover.l)).map(|t| t.point());
+        let edge = point.map_or(Edge(0), |at| self.concrete.edge_of(at));
+        let bits = poison::still(self.program(), &left.thread, bits);
+        Step {
+            put: Bag::one(self.local(left.thread, bits)),
+            choice: u64::from(bits) << HALF,
+            ..mover.step(self.shared(watch, inner), edge)
+        }
+    }
+
+    /// The outcomes of a step that depend on no register that is open because a read was left out;
+    /// those that depend on one are violations, or not looked at.
+    fn known_outcomes(
+        &self,
+        mover: &Mover<'_>,
+        memory: &Arc<Memory>,
+        thread: &Thread,
+        out: &mut Vec<Step>,
+    ) -> Vec<Outcome> {
+        if mover.from.bits & FLAGS == 0 {
+            return self.outcomes(memory, thread);
+        }
+        let steps = step_with_effects(self.program(), memory, thread);
+        let used = |o: &Outcome| poison::used(self.program(), thread, mover.from.bits, o);
+        if let Some(user) = steps.outcomes.iter().find(|o| used(o) == Use::Stale) {
+            self.report(mover, Found::NotRobust, user.at, out);
+        }
+        let kept: Vec<Outcome> = steps.outcomes.iter().filter(|o| used(o) == Use::Nothing).cloned().collect();
+        if let Some(why) = steps.missing.filter(|_| kept.len() == steps.outcomes.len()) {
+            locked(&self.missing).get_or_insert_with(|| why.to_string());
+        }
+        kept
     }
 }
 

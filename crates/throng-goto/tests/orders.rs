@@ -9,8 +9,10 @@ mod litmus;
 
 use std::sync::Arc;
 
+use common::{Function, bin, global, raw};
 use generate::Flavour;
 use litmus::{meets, program, translated, with_loops};
+use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Violation};
 use throng_goto::robust::lag::Values;
 use throng_goto::{Concrete, Executions, Program, Robust};
 use throng_memory::Order;
@@ -224,4 +226,120 @@ fn release_sequences_of_threads_are_those_of_the_axioms() {
         }
     }
     assert!(gained > 3 && robust_ones > 100 && not > 100, "{gained} {robust_ones} {not}");
+}
+
+/// A function being written, with the orders of its accesses.
+struct Writing(Function, Vec<Access>);
+
+impl Writing {
+    fn new(name: &str) -> Writing {
+        Writing(Function::new(name, &[]), Vec::new())
+    }
+
+    fn emit(&mut self, i: Instr, access: Access) -> usize {
+        self.1.push(access);
+        self.0.emit(i)
+    }
+
+    fn load(&mut self, x: i64, order: Order) -> Expr {
+        let r = self.0.register(INT);
+        self.emit(Instr::Load(r, global(x), INT), Access::Atomic(order));
+        Expr::Reg(r)
+    }
+
+    fn store(&mut self, x: i64, v: i64, order: Order) {
+        self.emit(Instr::Store(global(x), Expr::Const(v), INT), Access::Atomic(order));
+    }
+
+    fn fence(&mut self, order: Option<Order>) {
+        if let Some(order) = order {
+            self.emit(Instr::Fence(order), Access::Plain);
+        }
+    }
+}
+
+fn rarely<T>(random: &mut Random, strong: T, weak: T) -> T {
+    if random.below(8) == 0 { weak } else { strong }
+}
+
+/// A sequence lock with orders that may be too weak: a writer, and a reader that reads again, or
+/// gives up, where the sequence number has changed.
+fn sequence_lock(random: &mut Random) -> Program {
+    let mut writer = Writing::new("writer");
+    for round in 0..1 + random.below(2) as i64 {
+        writer.store(0, 2 * round + 1, Order::Relaxed);
+        writer.fence(rarely(random, Some(Order::Release), None));
+        writer.store(1, round + 1, Order::Relaxed);
+        writer.store(2, round + 1, Order::Relaxed);
+        writer.store(0, 2 * round + 2, rarely(random, Order::Release, Order::Relaxed));
+    }
+    writer.emit(Instr::End(Expr::Const(0)), Access::Plain);
+    let mut reader = Writing::new("reader");
+    let before = reader.load(0, rarely(random, Order::Acquire, Order::Relaxed));
+    let second = reader.load(2, Order::Relaxed);
+    let first = reader.load(1, Order::Relaxed);
+    reader.fence(rarely(random, Some(Order::Acquire), None));
+    let after = reader.load(0, Order::Relaxed);
+    let branches = [
+        bin(BinOp::Eq, before.clone(), after),
+        bin(BinOp::Eq, bin(BinOp::Rem, before, Expr::Const(2)), Expr::Const(0)),
+    ];
+    let again: Vec<usize> =
+        branches.into_iter().map(|c| reader.emit(Instr::Branch(c, 0, 0), Access::Plain)).collect();
+    for &branch in &again {
+        if let Instr::Branch(_, yes, _) = &mut reader.0.0.code[branch] {
+            *yes = branch + 1;
+        }
+    }
+    let used = reader.emit(Instr::Branch(bin(BinOp::Eq, first, second), 0, 0), Access::Plain);
+    reader.0.no(used);
+    reader.emit(Instr::Fail(Violation::Assertion, "the parts differ".into()), Access::Plain);
+    reader.0.yes(used);
+    let end = reader.emit(Instr::End(Expr::Const(0)), Access::Plain);
+    let to = if random.below(2) == 0 { 0 } else { end };
+    for branch in again {
+        if let Instr::Branch(_, _, no) = &mut reader.0.0.code[branch] {
+            *no = to;
+        }
+    }
+    let mut main = Function::new("main", &[]);
+    let number = main.register(INT);
+    main.emit(Instr::Spawn(1, Vec::new(), number));
+    main.emit(Instr::Spawn(2, Vec::new(), number));
+    main.emit(Instr::End(Expr::Const(0)));
+    let (Writing(writer, writes), Writing(reader, reads)) = (writer, reader);
+    let mut program = raw(vec![main, writer, reader], &[("s", INT), ("x", INT), ("y", INT)]);
+    (program.templates[1].access, program.templates[2].access) = (writes, reads);
+    (program.templates[1].single, program.templates[2].single) = (true, true);
+    program.weak_orders = true;
+    program.finish();
+    program
+}
+
+/// Returns whether an execution violates an assertion.
+fn asserts_wrongly(program: &Program) -> Option<bool> {
+    let concrete = Arc::new(Concrete::new(Arc::new(program.clone())));
+    let original = problem(concrete.clone());
+    let model = Executions::new(concrete, 60);
+    let bad = Config::new(model.failed(0), Bag::new());
+    let target = Target::covering("assertion".to_string(), vec![bad]);
+    meets(&Arc::new(model).problem(&original, target), STATES)
+}
+
+#[test]
+fn readers_of_sequence_locks_may_read_what_they_throw_away() {
+    let mut random = Random::new(3);
+    let (mut gained, mut failing) = (0, 0);
+    for _ in 0..80 {
+        let program = sequence_lock(&mut random);
+        let (Some(fails), Some(but_for)) =
+            (asserts_wrongly(&program), robust_but_for_harmless_reads(&program))
+        else {
+            continue;
+        };
+        assert!(!(fails && but_for), "missed:\n{}", program.print());
+        failing += usize::from(fails);
+        gained += usize::from(but_for && robust(&program) == Some(false));
+    }
+    assert!(gained > 5 && failing > 10, "{gained} {failing}");
 }

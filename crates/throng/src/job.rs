@@ -10,6 +10,7 @@ mod execution;
 mod mutate;
 mod orders;
 mod reach;
+pub(crate) mod slices;
 
 pub use self::cutoff::CutoffMethod;
 pub use self::reach::Moments;
@@ -702,6 +703,7 @@ impl<'a> Job<'a> {
             memory_model: None,
             memory_words: None,
             litmus: None,
+            slices: None,
             most_threads: None,
             certificate: None,
             strict: self.strict,
@@ -821,6 +823,9 @@ impl<'a> Job<'a> {
             && let Some(posed) = &self.prepare()?.posed
         {
             return Ok(code::certify(posed, bytes, limits)?);
+        }
+        if let Some(certified) = self.certify_orders(bytes, limits)? {
+            return Ok(certified);
         }
         self.certify(&throng_check::certify::read(bytes)?, limits)
     }

@@ -186,6 +186,7 @@ pub mod model {
 pub use code::{Compiling, Replay, WeakestOrder, WitnessOf};
 pub use error::Error;
 pub use input::Input;
+pub use job::slices::is_about_orders;
 pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
 pub use outcome::{MemoryModel, Outcome, Phases, Remark, Status, Written};
 pub use report::cutoff::CutoffOutcome;

@@ -94,6 +94,8 @@ pub struct Outcome {
     /// The execution as a litmus test in herd's format (C), if a Boolean program fails under the
     /// memory model of C11 alone.
     pub litmus: Option<String>,
+    /// The proofs that a Boolean program is robust and has no data race.
+    pub(crate) slices: Option<Arc<Vec<crate::job::slices::Proved>>>,
     /// How many threads there are at most at a time, where the program starts them itself and this
     /// is known beforehand.
     pub most_threads: Option<u32>,
@@ -277,8 +279,8 @@ impl Outcome {
         if let Some(answered) = &self.answered {
             return code::certificate(answered, self).map(|text| out.write_all(text.as_bytes()));
         }
-        if self.memory_model == Some(MemoryModel::C11) {
-            return Err("proofs about memory orders of Boolean programs are not written as certificates; one about sequential consistency is (memory model `sc`)".into());
+        if self.memory_model == Some(MemoryModel::C11) && self.slices.is_none() {
+            return Err("what was found is no proof about the memory orders of the program".into());
         }
         let origin = prepared.origin().ok_or("certificates are about inputs in files or texts")?;
         let origin = Origin { problem: &self.problem, ..origin };
@@ -289,7 +291,10 @@ impl Outcome {
         let limits = Limits::none().timeout(SHRINKING);
         let verdicts = shrink(origin.problem, &self.answer.verdicts, &limits);
         let document = document(&origin, &verdicts)?;
-        Ok(write(&document, out))
+        match &self.slices {
+            Some(proved) => crate::job::slices::text(prepared, &document, &prepared.orders(), proved, out),
+            None => Ok(write(&document, out)),
+        }
     }
 
     /// The run as a C program that is forced through it with real threads; `None` if there is no

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::console::{Console, Failure};
 use super::{CertifyArgs, files, limits, witness};
 use throng::report::plural;
-use throng::{Error, Job, Outcome, Prepared, Written};
+use throng::{Error, Job, Outcome, Prepared, Written, is_about_orders};
 use throng_check::certificate::Claim;
 use throng_check::certificate::write::{Origin, write};
 use throng_check::certify::{Asked, Certified, CertifiedAnswer, Fault, certify, read};
@@ -82,6 +82,10 @@ fn judged(
         console.prepare(job, Job::prepare)?;
         job.certify_file(&bytes, limits)
     } else {
+        if is_about_orders(&bytes) && !args.its_own_question {
+            console.prepare(job, Job::prepare)?;
+            return judgement(job.certify_file(&bytes, limits));
+        }
         let document = match read(&bytes) {
             Ok(document) => document,
             Err(fault) => return Ok(Err(fault)),
@@ -95,6 +99,10 @@ fn judged(
             job.certify(&document, limits)
         }
     };
+    judgement(done)
+}
+
+fn judgement(done: Result<Certified, Error>) -> Result<Result<Certified, Fault>, Failure> {
     match done {
         Ok(certified) => Ok(Ok(certified)),
         Err(Error::NotCertified(fault)) => Ok(Err(fault)),
@@ -220,7 +228,7 @@ pub(super) fn save(
             return Ok(None);
         }
     }
-    let certify = |bytes: &[u8]| match prepared.origin() {
+    let certify = |bytes: &[u8]| match prepared.origin().filter(|_| !is_about_orders(bytes)) {
         Some(origin) => {
             read(bytes).and_then(|d| certify(&Asked::Own(origin.loaded), &d, &Limits::none())).map(|_| ())
         }

@@ -15,7 +15,7 @@ fn err(ran: &Output) -> String {
 
 /// The examples, whether any number of threads start in `worker`, and the flag that weakens one
 /// order.
-const EXAMPLES: [(&str, bool, &str); 15] = [
+const EXAMPLES: [(&str, bool, &str); 17] = [
     ("cas-lock", true, "-DORDER=memory_order_relaxed"),
     ("coherence", false, "-DSECOND=y"),
     ("dekker", false, "-DORDER=memory_order_acq_rel"),
@@ -28,6 +28,8 @@ const EXAMPLES: [(&str, bool, &str); 15] = [
     ("publish-pointer", false, "-DORDER=memory_order_relaxed"),
     ("refcount", false, "-DORDER=memory_order_relaxed"),
     ("relay", false, "-DORDER=memory_order_relaxed"),
+    ("seqlock", false, "-DORDER=memory_order_relaxed"),
+    ("sequence", false, "-DORDER=memory_order_relaxed"),
     ("spinlock", true, "-DORDER=memory_order_relaxed"),
     ("store-buffer", false, "-DORDER=memory_order_release"),
     ("ttas", true, "-DORDER=memory_order_relaxed"),
@@ -200,6 +202,142 @@ fn atomic_numbers_may_be_neighbours() {
         let ran = throng().arg("check").arg(&file).arg(order).output().unwrap();
         assert_eq!(ran.status.code(), Some(status), "{}", out(&ran));
     }
+}
+
+/// Threads meet at a barrier, and hand over by a semaphore; a flag beside them is relaxed.
+const MEETING: &str = "#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+pthread_barrier_t both;
+sem_t full;
+atomic_int flag;
+int mine, yours, item;
+void *other(void *unused) {
+  mine = 1;
+  atomic_store_explicit(&flag, 1, memory_order_relaxed);
+  MEET;
+  assert(yours == 1);
+  item = 5;
+  POST;
+  return 0;
+}
+int main(void) {
+  pthread_t a;
+  pthread_barrier_init(&both, 0, 2);
+  sem_init(&full, 0, 0);
+  pthread_create(&a, 0, other, 0);
+  yours = 1;
+  MEET;
+  assert(mine == 1);
+  TAKE;
+  assert(item == 5);
+}
+";
+
+#[test]
+fn barriers_and_semaphores_synchronise() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-orders-meeting");
+    let file = scratch.0.join("meeting.c");
+    std::fs::write(&file, MEETING).unwrap();
+    let (meet, post, take) =
+        ("-DMEET=pthread_barrier_wait(&both)", "-DPOST=sem_post(&full)", "-DTAKE=sem_wait(&full)");
+    let spin = "-DTAKE=while(atomic_load_explicit(&flag,memory_order_relaxed)!=2)";
+    let set = "-DPOST=atomic_store_explicit(&flag,2,memory_order_relaxed)";
+    for (options, status) in [([meet, post, take], 0), ([meet, set, spin], 10)] {
+        let ran = throng().arg("check").arg(&file).args(options).output().unwrap();
+        assert_eq!(ran.status.code(), Some(status), "{}", out(&ran));
+    }
+}
+
+/// An index is taken by trying again; whether it was out of date when it was read first does not
+/// matter.
+const RETRY: &str = "#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int next;
+int place[2];
+void *worker(void *unused) {
+  int n = atomic_load_explicit(&next, memory_order_relaxed);
+  while (!atomic_compare_exchange_strong_explicit(&next, &n, n + 1, ORDER, memory_order_relaxed)) {
+  }
+  if (n > 0) assert(place[n - 1] == n);
+  return 0;
+}
+int main(void) {
+  pthread_t a, b;
+  place[0] = 1;
+  place[1] = 2;
+  pthread_create(&a, 0, worker, 0);
+  pthread_create(&b, 0, worker, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}
+";
+
+#[test]
+fn what_is_read_in_vain_does_not_matter() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("c-orders-retry");
+    let file = scratch.0.join("retry.c");
+    std::fs::write(&file, RETRY).unwrap();
+    let ran = throng().arg("check").arg(&file).arg("-DORDER=memory_order_acq_rel").output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}", out(&ran));
+}
+
+/// Writes the certificate of a Boolean program, changes it, and asks for its check.
+fn certified_program(name: &str, change: fn(&mut Value)) -> (Option<i32>, String) {
+    let scratch = Scratch::new(&format!("bp-orders-{name}"));
+    let file = scratch.0.join("proof.json");
+    let path = file.to_str().unwrap();
+    let input = format!("examples/memory/{name}.bp");
+    let mut check = throng();
+    check.current_dir(throng_dev::ROOT).args(["check", &input, "--certificate", path]);
+    let ran = check.output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}{}", out(&ran), err(&ran));
+    let mut document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    change(&mut document);
+    std::fs::write(&file, document.to_string()).unwrap();
+    let mut call = throng();
+    call.current_dir(throng_dev::ROOT).args(["certify", &input, path]);
+    let said = call.output().unwrap();
+    (said.status.code(), out(&said) + &err(&said))
+}
+
+#[test]
+fn robustness_of_boolean_programs_has_a_certificate() {
+    for name in ["message", "spinlock", "message-fences"] {
+        let (status, said) = certified_program(name, |_| {});
+        assert!(status == Some(0) && !said.contains("sequential consistency"), "{name}: {said}");
+    }
+    let (status, said) = certified_program("message", |d| {
+        d["slices"].as_array_mut().unwrap().pop();
+    });
+    assert!(status == Some(10) && said.contains("is missing"), "{said}");
+    // The certificate under sequential consistency proves no slice, nor does one with less in it.
+    let (status, said) = certified_program("message", |d| {
+        let other = d["sequential"].clone();
+        d["slices"].as_array_mut().unwrap().iter_mut().for_each(|s| s["proof"] = other.clone());
+    });
+    assert_ne!(status, Some(0), "{said}");
+    let (status, said) = certified_program("spinlock", |d| {
+        d["slices"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .for_each(|s| s["proof"]["evidence"] = Value::Array(vec![]));
+    });
+    assert_ne!(status, Some(0), "{said}");
+    let (status, said) = certified_program("spinlock", |d| {
+        d["version"] = Value::from(2);
+    });
+    assert_eq!(status, Some(2), "{said}");
 }
 
 #[test]

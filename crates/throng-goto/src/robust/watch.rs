@@ -21,7 +21,7 @@ use throng_memory::rules::{Access as Rule, Bit, Class, Features, Kind, Mine, Mon
 use crate::program::{Access, Instr, Point, Program, object_of};
 
 /// The bits of one thread or of one location, by their numbers in [`Mine::ALL`] or [`Of::ALL`].
-pub type Bits = u8;
+pub type Bits = u16;
 
 /// The target in the rules, and any other location: rules about one do not look at the bits of
 /// another.
@@ -299,6 +299,14 @@ impl Watch {
         if !has(own, Mine::Current) {
             let now = self.bits_of(address) & !bit_of_location(Of::Message);
             self.keep((address, LOCK), now);
+        }
+    }
+
+    /// A thread leaves a read of a location out: later writes come behind it nevertheless.
+    pub fn leave_out(&mut self, own: Bits, (address, size): (i64, u32)) {
+        if !self.is_race() && address != self.address && has(own, Mine::Aware) {
+            let now = self.bits_of(address) | bit_of_location(Of::ReaderAware);
+            self.keep((address, size), now);
         }
     }
 

@@ -20,7 +20,7 @@ use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::HuntFirst;
 use throng_engine::{Algorithm, Engine};
 use throng_goto::program::{
-    Access, Expr, Instr, Order, Program, Start, Template, Violation, is_private, object_of,
+    Access, Expr, Instr, Order, Point, Program, Start, Template, Violation, is_private, object_of,
 };
 use throng_goto::robust::lag::Values;
 use throng_goto::{Concrete, Executions, Robust};
@@ -315,14 +315,24 @@ fn by_search(job: &Job<'_>, posed: &Posed, model: Robust, limits: &Limits) -> Re
 /// Says where a run leaves sequential consistency, or races: the last step, and what was watched.
 fn described(model: &Robust, trace: &Trace) -> String {
     let Some(step) = trace.steps.last().map(|taken| &taken.step) else { return String::new() };
-    let line = model.edge_place(step.edge).line;
-    let Some(watch) = model.watched(step.from) else { return format!("line {line}") };
     let program = model.concrete().program();
+    let place = |at: Point| {
+        let access = program.templates[at.template as usize].access[at.pc as usize];
+        let line = program.origin_at(at).line;
+        match access {
+            Access::Atomic(order) => format!("line {line} ({order})"),
+            Access::Update(done, failed) if done == failed => format!("line {line} ({done})"),
+            Access::Update(done, failed) => format!("line {line} ({done}, or {failed})"),
+            Access::Plain | Access::Internal => format!("line {line}"),
+        }
+    };
+    let here = place(model.concrete().at(step.edge));
+    let Some(watch) = model.watched(step.from) else { return here };
     let name = program.name_of(watch.address).unwrap_or_else(|| "allocated memory".into());
-    let other = program.origin_at(watch.at).line;
+    let other = place(watch.at);
     match watch.is_race() {
-        true => format!("line {line} may race with line {other}, at `{name}`"),
-        false => format!("line {line} may meet the value that `{name}` had before line {other}"),
+        true => format!("{here} may race with {other}, at `{name}`"),
+        false => format!("{here} may meet the value that `{name}` had before {other}"),
     }
 }
 

@@ -6,19 +6,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::execution::Run;
+use super::slices::{self, Proved, question};
 use super::{Job, Prepared};
 use crate::error::Error;
 use crate::outcome::{MemoryModel, Outcome, Remark};
-use throng_check::certify::Certified;
+use throng_check::certificate::Document;
+use throng_check::certify::{Asked, Certified, Fault, certify};
 use throng_engine::Algorithm;
 use throng_lang::bp::Jit;
-use throng_lang::bp::orders::{Executed, Orders, Slice, monitored, orders};
-use throng_lang::load::{Input as Loaded, with_tree};
+use throng_lang::bp::orders::{Executed, Orders, Slice, orders};
+use throng_lang::load::Input as Loaded;
 use throng_memory::rules::{Class, Location};
 use throng_memory::search::{Hunt, Search};
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
-use throng_model::problem::{Problem, Target};
+use throng_model::problem::Target;
 use throng_model::property::Property;
 use throng_model::verdict::{Trace, Unknown, Verdict};
 use throng_model::{Describe, SetStates, plural};
@@ -42,7 +44,7 @@ enum Hunted {
 /// What came of a slice.
 enum Sliced {
     /// With so many more bits for each thread.
-    Proved(Box<Outcome>, usize),
+    Proved(Box<Outcome>, Slice, Arc<Jit>, usize),
     /// Why not.
     Open(String),
 }
@@ -98,6 +100,21 @@ impl Job<'_> {
         certified
     }
 
+    /// Checks a file with a proof about memory orders, if it calls itself one.
+    pub(super) fn certify_orders(&self, bytes: &[u8], limits: &Limits) -> Result<Option<Certified>, Error> {
+        if !slices::is_about_orders(bytes) {
+            return Ok(None);
+        }
+        let prepared = self.prepare()?;
+        let Some((jit, orders)) = program(prepared) else {
+            let why = "the input is not a program with memory orders".into();
+            return Err(Error::NotCertified(Fault::Invalid(why)));
+        };
+        let origin = || prepared.origin().ok_or_else(|| Fault::Unreadable("there is no input".into()));
+        let sequential = |document: &Document| certify(&Asked::Check(origin()?), document, limits);
+        Ok(Some(slices::check(prepared, (jit, &orders), bytes, &sequential, limits)?))
+    }
+
     /// Looks for an execution that fails, with more and more threads.
     fn hunt(&self, outcome: &Outcome, jit: &Jit, orders: &Orders, limits: &Limits) -> Result<Hunted, Error> {
         let prepared = self.prepare()?;
@@ -145,18 +162,20 @@ impl Job<'_> {
         engine: &dyn Algorithm,
         limits: &Limits,
     ) -> Result<Option<String>, Error> {
-        let slices = orders.slices();
-        let mut most = 0;
-        for &(target, class) in &slices {
+        let list = orders.slices();
+        let (mut most, mut proved) = (0, Vec::new());
+        for &(target, class) in &list {
             let name = &orders.locations[target as usize];
             match self.slice((jit, orders), (target, class), engine, limits)? {
-                Sliced::Proved(found, bits) => {
+                Sliced::Proved(found, slice, model, bits) => {
                     most = most.max(bits);
                     outcome.answer.statistics.configurations += found.answer.statistics.configurations;
                     outcome.answer.statistics.steps += found.answer.statistics.steps;
                     outcome.phases.searching += found.phases.searching;
                     outcome.phases.checking += found.phases.checking;
                     outcome.time += found.time;
+                    let Outcome { problem, answer, .. } = *found;
+                    proved.push(Proved { slice, model, problem, verdicts: answer.verdicts });
                 }
                 Sliced::Open(why) => {
                     return Ok(Some(format!("{why} `{name}`")));
@@ -168,11 +187,12 @@ impl Job<'_> {
         }
         let what = format!(
             "robust and free of races: {} of the monitor proved, with at most {} for each thread",
-            plural(slices.len() as u64, "slice"),
+            plural(list.len() as u64, "slice"),
             plural(most as u64, "bit")
         );
         outcome.remarks.push(Remark::Abstraction(what));
         outcome.memory_words = Some(ROBUST);
+        outcome.slices = Some(Arc::new(proved));
         Ok(None)
     }
 
@@ -189,13 +209,13 @@ impl Job<'_> {
         let mut open = Sliced::Open(String::new());
         for sources in tries {
             let slice = Slice { target, class, sources };
-            let Some((model, problem)) = self.problem(jit, orders, &slice)? else { continue };
+            let (model, problem) = question(self.prepare()?, (jit, orders), &slice).map_err(Error::Flawed)?;
             let bits = model.program().thread_locals.len() - jit.program().thread_locals.len();
             let job = Job::of(problem).settings(self.settings).watch(self.watch);
             let job = if self.checks { job } else { job.unchecked() };
             let found = job.search(engine, limits)?;
             match &found.answer.verdicts[..] {
-                [Verdict::Safe(_)] => return Ok(Sliced::Proved(Box::new(found), bits)),
+                [Verdict::Safe(_)] => return Ok(Sliced::Proved(Box::new(found), slice, model, bits)),
                 [Verdict::Unsafe(trace)] => {
                     open = Sliced::Open(violated(&model, &found.problem.targets[0], trace, class));
                 }
@@ -207,31 +227,12 @@ impl Job<'_> {
         }
         Ok(open)
     }
+}
 
-    /// The question of a slice: no assertion of the monitor fails.
-    fn problem(
-        &self,
-        jit: &Jit,
-        orders: &Orders,
-        slice: &Slice,
-    ) -> Result<Option<(Arc<Jit>, Problem)>, Error> {
-        let prepared = self.prepare()?;
-        let Some(input) = &prepared.input else { return Ok(None) };
-        let tree = monitored(jit.tree(), orders, slice);
-        let model = with_tree(input.source(), tree, input.reading()).map_err(|found| {
-            let why = found.first().map(|d| d.message.clone()).unwrap_or_default();
-            Error::Flawed(format!("the monitor of a slice is not a program: {why}"))
-        })?;
-        let model = Arc::new(model);
-        let asked = &prepared.problem;
-        let initial = asked.initial.iter().map(|family| {
-            let count = family.threads.size();
-            model.initial(if family.any.is_empty() { Some(count) } else { None })
-        });
-        // A program of which no access can violate the slice asserts nothing.
-        let targets = vec![model.assertions().unwrap_or_else(|| Target::covering("assertions", Vec::new()))];
-        let problem = Problem { targets, initial: initial.collect(), model: model.clone(), ..asked.clone() };
-        Ok(Some((model, problem)))
+impl Prepared {
+    /// The memory orders of a Boolean program.
+    pub(crate) fn orders(&self) -> Orders {
+        program(self).map(|(_, orders)| orders).unwrap_or_default()
     }
 }
 
