@@ -67,6 +67,11 @@ pub fn slices(program: &Program) -> Result<Vec<Slice>, String> {
     Ok(found)
 }
 
+/// Returns whether threads share only what all of them access atomically.
+pub fn shares_only_atomics(program: &Program) -> bool {
+    Places::of(program).is_ok_and(|places| places.used.values().all(|used| !used.plain))
+}
+
 /// Returns the program with the monitor of a slice.
 pub fn monitored(program: &Program, slice: Slice) -> Result<Program, String> {
     let places = Places::of(program)?;

@@ -84,6 +84,7 @@ fn is_allowed(code: &Code<'_>, pc: usize) -> bool {
         | Instr::Begins(..)
         | Instr::Ends(_)
         | Instr::Acquire(_)
+        | Instr::Meets(..)
         | Instr::Pointer(_) => true,
         _ => false,
     }
@@ -244,7 +245,7 @@ impl Passes<'_, '_> {
             Instr::Begins(a, _) => self.end_lifetime(&mut state, a),
             Instr::Ends(list) => list.iter().for_each(|l| self.end_lifetime(&mut state, &l.0)),
             // A lock is taken: fine if the thread leaves the loop then.
-            Instr::Acquire(_) => state.wrote = Wrote::Something,
+            Instr::Acquire(_) | Instr::Meets(..) => state.wrote = Wrote::Something,
             Instr::Call { result, .. } => {
                 // It may write private variables whose addresses it gets.
                 self.code.all_cells().for_each(|c| self.set(&mut state, c, None));

@@ -10,7 +10,8 @@ mod slices;
 use std::sync::Arc;
 
 use super::Posed;
-use super::check::{hunt, searching};
+use super::check::Search::Engine as Auto;
+use super::check::{decide, hunt, searching};
 use super::parts::Part;
 use crate::error::Error;
 use crate::job::Job;
@@ -19,11 +20,10 @@ pub(super) use slices::{FORMAT, Proof, certify, text};
 use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::HuntFirst;
 use throng_engine::{Algorithm, Engine};
-use throng_goto::program::{
-    Access, Expr, Instr, Order, Point, Program, Start, Template, Violation, is_private, object_of,
-};
+use throng_goto::program::{Access, Instr, Order, Point, Program, Start, Violation};
 use throng_goto::robust::lag::Values;
-use throng_goto::{Concrete, Executions, Robust};
+use throng_goto::{Concrete, Executions, Question, Robust};
+use throng_goto_check::monitored::shares_only_atomics;
 use throng_memory::axioms::Sequences;
 use throng_model::assumption::Assumption;
 use throng_model::limits::Limits;
@@ -67,7 +67,7 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
     }
     let proved = parts.iter().filter(|p| open(p)).all(|p| p.outcome.is_safe());
     if proved && cannot_fail(posed.program()) {
-        parts.iter_mut().filter(|part| open(part)).for_each(|part| trust(part, NOTHING, Sequences::Updates));
+        parts.iter_mut().filter(|part| open(part)).for_each(|part| trust(part, NOTHING, &[]));
         return deny_deadlock_freedom(posed, parts);
     }
     let robust = match proved {
@@ -76,9 +76,9 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
     };
     for part in parts.iter_mut().filter(|part| open(part)) {
         match &robust {
-            Robustness::Shown(proof, sequences) => {
+            Robustness::Shown(proof, assumed) => {
                 part.orders.clone_from(proof);
-                trust(part, ROBUST, *sequences);
+                trust(part, ROBUST, assumed);
             }
             Robustness::Open(why) => search(job, part, why, limits)?,
         }
@@ -104,51 +104,31 @@ const EXPLORED: &str = "all executions were searched";
 const NOTHING: &str = "threads share atomic objects only, and nothing is asserted, so that nothing can fail";
 
 /// What was proved under sequential consistency holds.
-fn trust(part: &mut Part, why: &'static str, sequences: Sequences) {
+fn trust(part: &mut Part, why: &'static str, assumed: &[Assumption]) {
     part.outcome.memory_words = Some(why);
     trusted(&part.posed, &mut part.outcome.assumptions);
-    if sequences == Sequences::Thread {
-        part.outcome.assumptions.insert(0, Assumption::ReleaseSequences);
+    for assumption in assumed {
+        if !part.outcome.assumptions.contains(assumption) {
+            part.outcome.assumptions.push(assumption.clone());
+        }
+    }
+}
+
+/// What a proof about release sequences of one kind takes for granted.
+fn assumed(kind: Sequences) -> Vec<Assumption> {
+    match kind {
+        Sequences::Updates => Vec::new(),
+        Sequences::Thread => vec![Assumption::ReleaseSequences],
     }
 }
 
 /// Returns whether no execution at all can violate anything: threads share atomic variables only,
-/// which they access by name, and the code asserts nothing.
+/// and the code asserts nothing.
 fn cannot_fail(program: &Program) -> bool {
     let asked = |v: &Violation| matches!(v, Violation::Assertion | Violation::Race);
-    let harmless = |t: &Template| {
-        t.code.iter().zip(&t.access).all(|(i, access)| match i {
-            Instr::Load(_, a, _) | Instr::Store(a, ..) => match a {
-                Expr::Const(a) => access.is_atomic() || !is_shared(program, *a),
-                Expr::Local(k) => !t.locals.get(*k as usize).is_none_or(|l| l.place.is_shared()),
-                _ => false,
-            },
-            Instr::Let(..)
-            | Instr::Branch(..)
-            | Instr::Jump(_)
-            | Instr::Assume(_)
-            | Instr::AtomicBegin
-            | Instr::AtomicEnd
-            | Instr::Fence(_)
-            | Instr::Spawn(..)
-            | Instr::Join(..)
-            | Instr::Begins(..)
-            | Instr::Ends(_)
-            | Instr::Any(_)
-            | Instr::Call { .. }
-            | Instr::Return(_)
-            | Instr::End(_)
-            | Instr::Halt => true,
-            _ => false,
-        })
-    };
-    program.asked.iter().all(asked) && program.templates.iter().all(harmless)
-}
-
-/// Returns whether several threads may access what is at an address.
-fn is_shared(program: &Program, a: i64) -> bool {
-    let object = usize::try_from(object_of(a) - 1).ok().and_then(|o| program.objects.get(o));
-    !is_private(a) && object.is_none_or(|o| o.visible)
+    let mut code = program.templates.iter().flat_map(|t| &t.code);
+    let fails = |i: &Instr| matches!(i, Instr::Fail(..) | Instr::Unmodelled(_) | Instr::Pointer(_));
+    program.asked.iter().all(asked) && !code.any(fails) && shares_only_atomics(program)
 }
 
 /// Replaces the assumption of sequential consistency by what is left of it.
@@ -163,9 +143,9 @@ pub(super) fn trusted(posed: &Posed, assumptions: &mut Vec<Assumption>) {
 
 /// What is known about robustness and races.
 enum Robustness {
-    /// The program is robust and has no data race, with release sequences of this kind; with a proof
-    /// that can be written, if it is one.
-    Shown(Option<Arc<Proof>>, Sequences),
+    /// The program is robust and has no data race; with a proof that can be written, if it is one,
+    /// and what that takes for granted.
+    Shown(Option<Arc<Proof>>, Vec<Assumption>),
     /// Why that is not known.
     Open(String),
 }
@@ -175,6 +155,11 @@ enum Robustness {
 fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Robustness, Error> {
     if posed.program().unclear_orders {
         return Ok(Robustness::Open("a memory order is not a constant, or is memory_order_consume".into()));
+    }
+    if !posed.program().weak_orders
+        && let Some(assumptions) = race_free(job, posed, &share(limits, 2))?
+    {
+        return Ok(Robustness::Shown(None, assumptions));
     }
     // Where threads are few, a search of real values ends soon, and its answer is exact.
     let closed = is_closed(posed);
@@ -189,6 +174,24 @@ fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Robustnes
     }
 }
 
+/// Asks whether a program of which all atomic operations are sequentially consistent has a data race
+/// under sequential consistency: without one, it has no other executions. Returns what a proof
+/// takes for granted.
+fn race_free(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Option<Vec<Assumption>>, Error> {
+    let question = &posed.loaded.query.question;
+    let races = Question { race: true, about: Vec::new(), ..question.clone() }.singles();
+    let Some(asked) = races.into_iter().find(|q| q.violations() == [Violation::Race]) else {
+        return Ok(None);
+    };
+    if question.volatile_atomic {
+        return Ok(None);
+    }
+    let mut asked = posed.asking(&asked)?;
+    let (mut outcome, _) = decide(job, Auto(Engine::Auto), &mut asked, limits)?;
+    trusted(&asked, &mut outcome.assumptions);
+    Ok(outcome.is_safe().then_some(outcome.assumptions))
+}
+
 /// Returns whether one thread starts all others, and a program says how many.
 fn is_closed(posed: &Posed) -> bool {
     matches!(posed.program().start, Start::One(_)) && !posed.program().creates_without_bound()
@@ -199,7 +202,7 @@ type Found = (Robustness, bool);
 
 fn proved(posed: &Posed, limits: &Limits) -> Option<Robustness> {
     let proof = slices::prove(posed, limits)?;
-    Some(Robustness::Shown(Some(Arc::new(proof)), Sequences::Updates))
+    Some(Robustness::Shown(Some(Arc::new(proof)), Vec::new()))
 }
 
 /// Searches and proves one after the other. `search_first`: the proof only if the search does not
@@ -268,7 +271,7 @@ fn but_for_little(job: &Job<'_>, posed: &Posed, why: String, limits: &Limits) ->
         let Some(values) = Values::of(&concrete, MOST_CONFIGURATIONS, &stop) else { continue };
         let model = Robust::new(concrete).but_for_harmless_reads(values).with(kind);
         if let (Robustness::Shown(proof, _), _) = by_search(job, posed, model, &part)? {
-            return Ok(Robustness::Shown(proof, kind));
+            return Ok(Robustness::Shown(proof, assumed(kind)));
         }
     }
     Ok(Robustness::Open(why))
@@ -303,7 +306,7 @@ fn by_search(job: &Job<'_>, posed: &Posed, model: Robust, limits: &Limits) -> Re
     }
     let found = searching(job, posed, problem).check_by(&*engine, limits)?;
     Ok(match &found.answer.verdicts[0] {
-        Verdict::Safe(_) => (Robustness::Shown(None, Sequences::Updates), false),
+        Verdict::Safe(_) => (Robustness::Shown(None, Vec::new()), false),
         Verdict::Unsafe(trace) => (Robustness::Open(described(&model, trace)), true),
         Verdict::Unknown(why) => {
             let why = model.incomplete().unwrap_or_else(|| why.to_string());
@@ -394,7 +397,7 @@ fn meets_an_end(
                 return Ok(true);
             }
             Verdict::Safe(_) if closed && part.outcome.is_safe() => {
-                trust(part, EXPLORED, kind);
+                trust(part, EXPLORED, &assumed(kind));
                 return Ok(true);
             }
             _ => {}
