@@ -22,7 +22,7 @@ use throng_engine::hunt::HuntFirst;
 use throng_engine::{Algorithm, Engine};
 use throng_goto::program::{Access, Instr, Order, Point, Program, Start, Violation};
 use throng_goto::robust::lag::Values;
-use throng_goto::{Concrete, Executions, Question, Robust};
+use throng_goto::{Concrete, Executions, Robust};
 use throng_goto_check::monitored::shares_only_atomics;
 use throng_memory::axioms::Sequences;
 use throng_model::assumption::Assumption;
@@ -30,7 +30,7 @@ use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::property::Property;
 use throng_model::verdict::{Trace, Unknown, Verdict};
-use throng_model::{Bag, Config, Describe};
+use throng_model::{Bag, Config};
 
 /// The most events of the executions that are searched.
 const EVENTS: usize = 60;
@@ -179,8 +179,10 @@ fn robustness(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Robustnes
 /// takes for granted.
 fn race_free(job: &Job<'_>, posed: &Posed, limits: &Limits) -> Result<Option<Vec<Assumption>>, Error> {
     let question = &posed.loaded.query.question;
-    let races = Question { race: true, about: Vec::new(), ..question.clone() }.singles();
-    let Some(asked) = races.into_iter().find(|q| q.violations() == [Violation::Race]) else {
+    let mut races = question.clone();
+    races.race = true;
+    races.about.clear();
+    let Some(asked) = races.singles().into_iter().find(|q| q.violations() == [Violation::Race]) else {
         return Ok(None);
     };
     if question.volatile_atomic {
