@@ -349,21 +349,29 @@ fn search(job: &Job<'_>, part: &mut Part, why: &str, limits: &Limits) -> Result<
     }
     let model = Arc::new(Executions::new(part.posed.model.clone(), EVENTS));
     let parts = 1 + u32::from(continues_sequences(part.posed.program()));
-    if meets_an_end(job, part, &model, Sequences::Updates, why, &share(limits, parts))? {
-        return Ok(());
-    }
+    let met = meets_an_end(job, part, &model, Sequences::Updates, why, &share(limits, parts))?;
+    let Met::Nothing(open) = met else { return Ok(()) };
     if model.differs() && part.outcome.is_safe() && is_closed(&part.posed) {
         let other = Executions::new(part.posed.model.clone(), EVENTS).with(Sequences::Thread);
-        if meets_an_end(job, part, &Arc::new(other), Sequences::Thread, why, limits)? {
+        let met = meets_an_end(job, part, &Arc::new(other), Sequences::Thread, why, limits)?;
+        if matches!(met, Met::Answer) {
             return Ok(());
         }
     }
-    let incomplete = model.incomplete();
+    let incomplete = model.incomplete().or(open);
     unknown(part, why, incomplete);
     Ok(())
 }
 
-/// Searches executions with release sequences of one kind. Returns whether the answer is known.
+/// What a search of executions has met.
+enum Met {
+    /// The answer.
+    Answer,
+    /// None; why there may be more executions, if that is known.
+    Nothing(Option<String>),
+}
+
+/// Searches executions with release sequences of one kind.
 fn meets_an_end(
     job: &Job<'_>,
     part: &mut Part,
@@ -371,14 +379,14 @@ fn meets_an_end(
     kind: Sequences,
     why: &str,
     limits: &Limits,
-) -> Result<bool, Error> {
+) -> Result<Met, Error> {
     let closed = is_closed(&part.posed);
     let bounds = match (&part.posed.program().start, part.posed.problem.bound) {
         (Start::One(_), bound) => vec![bound],
         (Start::Any(_), Bound::Threads(n)) => vec![Bound::Threads(n.min(3))],
         (Start::Any(_), _) => vec![Bound::Threads(2), Bound::Threads(3)],
     };
-    let mut left = bounds.len() as u32;
+    let (mut left, mut open) = (bounds.len() as u32, None);
     for bound in bounds {
         let original = Problem { bound, ..part.posed.problem.clone() };
         let problem = model.clone().problem(&original, violated(model, &part.posed));
@@ -396,16 +404,17 @@ fn meets_an_end(
                     true => fails(model, part, found),
                     false => unknown(part, why, Some(doubtful(&doubts))),
                 }
-                return Ok(true);
+                return Ok(Met::Answer);
             }
             Verdict::Safe(_) if closed && part.outcome.is_safe() => {
                 trust(part, EXPLORED, &assumed(kind));
-                return Ok(true);
+                return Ok(Met::Answer);
             }
+            Verdict::Unknown(why) if closed => open = Some(why.to_string()),
             _ => {}
         }
     }
-    Ok(false)
+    Ok(Met::Nothing(open))
 }
 
 fn doubtful(doubts: &[String]) -> String {
