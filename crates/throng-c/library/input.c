@@ -10,6 +10,8 @@ void __throng_write(void *to, size_t n);
 int __throng_any(void);
 int *__errno_location(void);
 void __futex(void);
+void __more_than_8_threads_at_futexes(void);
+int sem_wait(int *woken);
 void __throng_errno(void);
 
 long read(int file, void *to, size_t n) {
@@ -183,6 +185,64 @@ char *realpath(const char *path, char *to) {
         found = malloc(4096);
     __throng_write(found, 4096);
     return found;
+}
+
+/* Threads that sleep at a word, each at a place of its own, until it is woken. */
+static int *slept_at[8];
+static int woken[8];
+
+static int sleep_at(int *word, int value) {
+    int i = 0, differs;
+    __CPROVER_atomic_begin();
+    differs = *word != value;
+    if (!differs) {
+        while (i < 8 && (slept_at[i] || woken[i]))
+            i++;
+        if (i == 8)
+            __more_than_8_threads_at_futexes();
+        slept_at[i] = word;
+    }
+    __CPROVER_atomic_end();
+    if (differs) {
+        *__errno_location() = 11;
+        return -1;
+    }
+    sem_wait(&woken[i]);
+    return 0;
+}
+
+/* Any `most` of the threads at a word are woken, or all if there are no more. */
+static int wake_at(int *word, int most) {
+    int i, left = 0, done = 0;
+    __CPROVER_atomic_begin();
+    for (i = 0; i < 8; i++)
+        left += slept_at[i] == word;
+    for (i = 0; i < 8; i++)
+        if (slept_at[i] == word) {
+            if (done < most && (left <= most - done || __throng_between(0, 1))) {
+                slept_at[i] = 0;
+                woken[i] = 1;
+                done++;
+            }
+            left--;
+        }
+    __CPROVER_atomic_end();
+    return done;
+}
+
+/* Waiting for a word to change, where waits end only when they are woken. One with a time limit may
+   end at any time. */
+long __throng_futex(int *word, int operation, int value, void *late) {
+    int what = operation & 127;
+    if (what == 1 || what == 10)
+        return wake_at(word, value);
+    if (what != 0 && what != 9)
+        __futex();
+    if (late && __throng_between(0, 1)) {
+        __throng_errno();
+        return -1;
+    }
+    return sleep_at(word, value);
 }
 
 /* Of Linux: the number of the thread, and waiting for a word to change. A wait may end at any time.

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use throng_check::Checked;
 
 use throng_goto::program::{Access, Expr, Instr, Program, Start, expressions, next, object_of, offset_of};
-use throng_goto::waiting::waiting_loops;
+use throng_goto::waiting::possible_waits;
 
 use crate::locksets::{Code, Locksets, follow_from_the_start, locksets, place, words};
 
@@ -65,7 +65,7 @@ struct Taken {
 
 /// Checks that an order is one that rules deadlocks out.
 pub fn check_order(program: &Program, order: &Order) -> Result<Checked, String> {
-    if waiting_loops(program).iter().any(|l| !l.reads.is_empty()) {
+    if !possible_waits(program).is_empty() {
         return Err("threads wait in loops".into());
     }
     let (may, held) = (search::may_hold(program)?, locksets(program));

@@ -356,8 +356,12 @@ impl Model for Concrete {
 
 impl Waits for Concrete {
     fn loop_of(&self, l: Local) -> Option<u32> {
+        self.possible_loop_of(l)
+    }
+
+    fn possible_loop_of(&self, l: Local) -> Option<u32> {
         let thread = self.thread(l).filter(|thread| !thread.stopped)?;
-        self.places().loop_of(thread.point())
+        self.places().loop_of(&thread)
     }
 
     fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
@@ -381,7 +385,7 @@ impl Waits for Concrete {
 
     fn is_asked(&self, l: Local) -> Option<bool> {
         let thread = self.thread(l).filter(|thread| !thread.stopped);
-        Some(thread.is_some_and(|thread| self.places().is_asked(thread.point())))
+        Some(thread.is_some_and(|thread| self.places().is_asked(&self.program, &thread)))
     }
 }
 

@@ -4,69 +4,83 @@ use std::collections::{HashMap, HashSet};
 
 use throng_model::property::ANYWHERE;
 
-use crate::program::{Instr, Origin, Point, Program};
-use crate::waiting::{WaitingLoop, waiting_loops};
+use crate::program::{Origin, Point, Program};
+use crate::step::Thread;
+use crate::waiting::{WaitingLoop, possible_waits, waiting_loop_around};
 
 /// Where threads may wait.
 pub(crate) struct Places {
-    /// Instructions of waiting loops, with the number of the loop.
+    /// Instructions of loops in which threads may wait, with the number of the loop.
     loops: HashMap<Point, u32>,
-    /// Instructions at which threads may wait, and where stuck threads are asked for.
-    asked: HashSet<Point>,
+    /// Instructions at which stuck threads are asked for.
+    stuck: HashSet<Point>,
 }
 
 impl Places {
     pub(crate) fn new(program: &Program) -> Places {
-        // A loop that looks at nothing waits for nothing: it is how some programs stop.
-        let all = waiting_loops(program).into_iter().filter(|l| !l.reads.is_empty());
-        let all: Vec<Vec<Point>> = all.map(points).collect();
-        let numbered = (0..).zip(&all).flat_map(|(n, points)| points.iter().map(move |&at| (at, n)));
-        let loops: HashMap<Point, u32> = numbered.collect();
-        let mut asked = HashSet::new();
-        for (template, t) in program.templates.iter().enumerate() {
-            let points = (0..t.code.len()).map(|pc| Point { template: template as u32, pc: pc as u32 });
-            let may_wait = |at: &Point| loops.contains_key(at) || may_block(program.instruction_at(*at));
-            let at_one = |list: &[String], at| {
-                list.iter().flat_map(|text| text.split('|')).any(|place| is_at(program, at, place.trim()))
-            };
-            asked.extend(points.filter(|&at| {
-                may_wait(&at) && at_one(&program.stuck, at) || at_one(&program.starvation, at)
-            }));
-        }
-        // A thread that comes to a place waits there in all of a loop.
-        for points in &all {
-            if points.iter().any(|at| asked.contains(at)) {
-                asked.extend(points);
+        let all = possible_waits(program);
+        let numbered = (0..).zip(&all).flat_map(|(n, l)| l.places().map(move |at| (at, n)));
+        Places { loops: numbered.collect(), stuck: asked(program, &program.stuck) }
+    }
+
+    /// Returns the loop in which a thread, or a function that it has called, may wait: the outermost
+    /// one.
+    pub(crate) fn loop_of(&self, thread: &Thread) -> Option<u32> {
+        points(thread).find_map(|at| self.loops.get(&at).copied())
+    }
+
+    /// Returns whether a thread is where it is asked for, as one that is stuck or stays for ever.
+    pub(crate) fn is_asked(&self, program: &Program, thread: &Thread) -> bool {
+        points(thread).any(|at| program.is_watched(at) || self.stuck.contains(&at))
+    }
+}
+
+/// Returns the calls that a thread has not returned from, the outermost one first, and its next
+/// instruction.
+fn points(thread: &Thread) -> impl Iterator<Item = Point> + '_ {
+    thread.frames.iter().map(|frame| frame.at).chain([thread.point()])
+}
+
+/// Returns the instructions at places that are listed, `A|B` for several.
+pub(crate) fn asked(program: &Program, places: &[String]) -> HashSet<Point> {
+    let places = places.iter().flat_map(|text| text.split('|')).map(str::trim);
+    places.flat_map(|place| at_place(program, place)).collect()
+}
+
+/// Returns the instructions at a place. A thread that comes to a label or line waits there in all of
+/// the innermost loop around it, if that is a waiting loop.
+fn at_place(program: &Program, place: &str) -> HashSet<Point> {
+    let (mut found, mut loops) = (HashSet::new(), Vec::new());
+    for (template, t) in program.templates.iter().enumerate() {
+        for pc in 0..t.code.len() {
+            let at = Point { template: template as u32, pc: pc as u32 };
+            if is_in(program, at, place) {
+                found.insert(at);
+            } else if is_on(program, at, place) {
+                found.insert(at);
+                loops.extend(waiting_loop_around(program, at));
             }
         }
-        Places { loops, asked }
     }
-
-    pub(crate) fn loop_of(&self, at: Point) -> Option<u32> {
-        self.loops.get(&at).copied()
-    }
-
-    pub(crate) fn is_asked(&self, at: Point) -> bool {
-        self.asked.contains(&at)
-    }
+    // What comes before a loop at its line is in the loop around it, which is another place.
+    let inside = |a: &WaitingLoop, b: &WaitingLoop| {
+        a.template == b.template && a.points != b.points && a.points.iter().all(|pc| b.points.contains(pc))
+    };
+    let innermost = loops.iter().filter(|l| !loops.iter().any(|other| inside(other, l)));
+    found.extend(innermost.flat_map(WaitingLoop::places));
+    found
 }
 
-fn points(l: WaitingLoop) -> Vec<Point> {
-    let template = l.template as u32;
-    l.points.into_iter().map(|pc| Point { template, pc: pc as u32 }).collect()
+/// Returns whether an instruction is executed by a function, or by one that it calls.
+fn is_in(program: &Program, at: Point, function: &str) -> bool {
+    function == ANYWHERE || program.origin_at(at).function.split(" > ").any(|name| name == function)
 }
 
-/// Returns whether a thread may be held up between two steps before an instruction.
-fn may_block(i: &Instr) -> bool {
-    matches!(i, Instr::AtomicBegin | Instr::Assume(_) | Instr::Join(..) | Instr::Load(..) | Instr::Store(..))
-}
-
-/// Returns whether an instruction is at a place: a function that runs or calls it; a line, or that of
-/// a label, there or on the way of the calls to it.
-fn is_at(program: &Program, at: Point, place: &str) -> bool {
+/// Returns whether an instruction is at a line, or that of a label, there or on the way of the calls
+/// to it.
+fn is_on(program: &Program, at: Point, place: &str) -> bool {
     let origin = program.origin_at(at);
     let line = place.strip_prefix("line").unwrap_or(place).trim().parse::<u32>().ok();
-    let path: Vec<&str> = origin.function.split(" > ").collect();
     let lines: Vec<u32> = origin.calls.iter().copied().chain([origin.line]).collect();
     let labelled = |o: &Origin| {
         let depth = o.calls.len();
@@ -75,8 +89,5 @@ fn is_at(program: &Program, at: Point, place: &str) -> bool {
             && lines.starts_with(&o.calls)
             && origin.function.starts_with(&o.function)
     };
-    place == ANYWHERE
-        || line.is_some_and(|line| lines.contains(&line))
-        || path.contains(&place)
-        || program.origins.iter().any(labelled)
+    line.is_some_and(|line| lines.contains(&line)) || program.origins.iter().any(labelled)
 }

@@ -27,6 +27,7 @@ use analysis::{interesting, live, numbers, representatives};
 use flow::addresses;
 
 use crate::step::OPEN;
+use throng_model::property::ANYWHERE;
 
 use crate::floating::{is_open_nan, truncates_open_nan};
 
@@ -937,6 +938,9 @@ pub struct Program {
     pub stuck: Vec<String>,
     /// Places that every thread is to leave under a fair scheduler, likewise.
     pub starvation: Vec<String>,
+    /// For each instruction, whether a thread there is at a place of [`Program::starvation`]; empty
+    /// if that is not asked. A step ends where a thread leaves these places, so that it is seen.
+    pub watched: Vec<Vec<bool>>,
     /// Where threads start.
     pub start: Start,
     /// Whether the first thread only starts others, any number of them.
@@ -966,6 +970,18 @@ pub struct Program {
     pub copies: HashMap<(usize, usize), Vec<(u32, u8)>>,
     /// The passages that name a bit-field, and the numbers that have it.
     pub fields: HashMap<(usize, usize), Vec<FieldPart>>,
+}
+
+/// Returns [`Program::watched`].
+fn watched(program: &Program) -> Vec<Vec<bool>> {
+    if program.starvation.is_empty() {
+        return Vec::new();
+    }
+    let places = crate::places::asked(program, &program.starvation);
+    let of = |(k, t): (usize, &Template)| {
+        (0..t.code.len()).map(|pc| places.contains(&Point { template: k as u32, pc: pc as u32 })).collect()
+    };
+    program.templates.iter().enumerate().map(of).collect()
 }
 
 impl Program {
@@ -1062,6 +1078,17 @@ impl Program {
         self.library();
         self.interesting = interesting(self);
         self.numbers = numbers(self);
+        self.watched = watched(self);
+    }
+
+    /// Returns whether it matters at which place a thread is that cannot move.
+    pub fn asks_about_places(&self) -> bool {
+        !self.starvation.is_empty() || self.stuck.iter().any(|place| place != ANYWHERE)
+    }
+
+    /// Returns whether a thread at an instruction is at a place that every thread is to leave.
+    pub fn is_watched(&self, at: Point) -> bool {
+        self.watched.get(at.template as usize).is_some_and(|t| t[at.pc as usize])
     }
 
     /// An object is visible unless only one thread can ever access it, or nothing writes it.

@@ -391,6 +391,8 @@ struct Run {
     at: Option<Point>,
     started: Vec<Thread>,
     executed: usize,
+    /// Whether the thread was at a place that every thread is to leave.
+    watched: bool,
     /// What happened, if that is recorded.
     events: Option<Vec<Event>>,
     held: Vec<i64>,
@@ -505,6 +507,7 @@ fn steps(program: &Program, memory: &Arc<Memory>, thread: &Thread, record: Recor
         at: None,
         started: Vec::new(),
         executed: 0,
+        watched: false,
         events: (record != Record::Nothing).then(Vec::new),
         held: thread.held.clone(),
         touches: Vec::new(),
@@ -583,9 +586,15 @@ impl<'a> Stepper<'a> {
         let program = self.program;
         loop {
             run.executed += 1;
+            if run.depth == 0 {
+                let watched = self.is_watched(&run);
+                if std::mem::replace(&mut run.watched, watched) && !watched {
+                    return self.leave(run, true);
+                }
+            }
             let instruction = &program.templates[run.template].code[run.pc];
             let visible = run.depth == 0 && self.visible(&run, instruction);
-            if visible && run.at.is_some() {
+            if visible && (run.at.is_some() || self.rests(&run)) {
                 return self.leave(run, true);
             }
             if run.executed > LONGEST && matches!(instruction, Instr::Jump(_) | Instr::Branch(..)) {
@@ -629,6 +638,21 @@ impl<'a> Stepper<'a> {
                 Err(Stop::Undefined(why)) => return self.undefined(run, here, &why),
             }
         }
+    }
+
+    /// Returns whether a step ends before the first visible instruction, where places are asked about:
+    /// a thread that cannot execute it is there, and not where it began.
+    fn rests(&self, run: &Run) -> bool {
+        self.program.asks_about_places()
+            && (run.point() != self.thread.point() || run.frames.len() != self.thread.frames.len())
+    }
+
+    /// Returns whether the thread, or a function that it has called, is at a place that every thread
+    /// is to leave.
+    fn is_watched(&self, run: &Run) -> bool {
+        let watched = |at| self.program.is_watched(at);
+        !self.program.watched.is_empty()
+            && (watched(run.point()) || run.frames.iter().any(|frame| watched(frame.at)))
     }
 
     /// The thread does not execute its next instruction, because what that does is open.

@@ -18,11 +18,18 @@
 //! idling comes to an end is taken for granted.
 //!
 //! Where something is not understood, the loop is not a waiting loop.
+//!
+//! Who asks whether threads may wait needs the other side: [`possible_waits`] are the loops of which
+//! *some* pass may leave everything as it was, with the shared memory and variables of a thread as
+//! they happen to be. That a thread does wait there is then established for each configuration.
 
 mod code;
 mod components;
 mod pass;
+mod possible;
 mod relevant;
+
+pub use possible::{PossibleWait, possible_waits};
 
 use crate::program::{Expr, Instr, Int, Point, Program, Reg};
 
@@ -97,6 +104,11 @@ impl WaitingLoop {
         at.template as usize == self.template && self.points.binary_search(&(at.pc as usize)).is_ok()
     }
 
+    /// Returns the places of the instructions.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Point> + '_ {
+        self.points.iter().map(|&pc| Point { template: self.template as u32, pc: pc as u32 })
+    }
+
     /// Returns whether passes do not even put back what they read: they are reads alone.
     pub fn only_reads(&self) -> bool {
         self.puts_back.is_empty()
@@ -143,11 +155,26 @@ fn loops(code: &Code<'_>, within: &[usize], found: &mut Vec<WaitingLoop>) {
     }
 }
 
+/// Returns the innermost loop around an instruction, if that is a waiting loop.
+pub(crate) fn waiting_loop_around(program: &Program, at: Point) -> Option<WaitingLoop> {
+    let (quiet, values) = (quiet(program), code::Values::default());
+    let code = Code::new(program, at.template as usize, &quiet, &values);
+    let (pc, mut innermost) = (at.pc as usize, Vec::new());
+    let mut within: Vec<usize> = (0..code.t.code.len()).collect();
+    while let Some(around) =
+        components::components(&code.t.code, &within).into_iter().find(|all| all.contains(&pc))
+    {
+        within = around.iter().copied().filter(|&pc| pc != around[0]).collect();
+        innermost = around;
+    }
+    heads(&code, &innermost).find_map(|head| pass::waiting(&code, head, &innermost))
+}
+
 /// Returns the instructions of a loop that are tried as its head: where control enters it, and the
 /// first accesses to memory. In `v = x; while (v) v = x;` nothing is live before the second read.
 fn heads<'c>(code: &'c Code<'_>, component: &'c [usize]) -> impl Iterator<Item = usize> + 'c {
     let reads = |pc: &&usize| matches!(code.t.code[**pc], Instr::Load(..) | Instr::AtomicBegin);
-    component.iter().take(1).chain(component[1..].iter().filter(reads).take(MOST_HEADS)).copied()
+    component.iter().take(1).chain(component.iter().skip(1).filter(reads).take(MOST_HEADS)).copied()
 }
 
 /// Returns, for each template, whether a call of it does nothing but read and compute.

@@ -45,7 +45,15 @@ pub fn deadlocked(
         return waiting(model, config);
     }
     match blocked(model, config, bound)? {
-        None if threads.iter().any(|e| is_in_loop(model, e.0)) => waiting(model, config),
+        None if threads.iter().any(|e| is_in_loop(model, e.0)) => {
+            // Of the others, one that moves whatever the member is rules a deadlock out at once.
+            for &(l, _) in threads.iter().filter(|e| !is_in_loop(model, e.0) && !model.has_ended(e.0)) {
+                if always_moves(model, config.shared, l)? {
+                    return Ok(None);
+                }
+            }
+            waiting(model, config)
+        }
         found => Ok(found),
     }
 }

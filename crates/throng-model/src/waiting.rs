@@ -1,7 +1,7 @@
 //! Threads that wait in a loop.
 //!
-//! A thread whose next statement belongs to a loop that only reads (the front end says which,
-//! [`Waits`]) can move, but to no avail: with the shared state as it is, all that it can do *alone*
+//! A thread whose next statement belongs to a loop in which it may do nothing but read (the front end
+//! says which, [`Waits`]) can move, but to no avail: with the shared state as it is, all that it can do *alone*
 //! leaves that state as it is, starts and wakes no thread, and comes back or waits, whatever it
 //! chooses. Such a thread waits as one does that cannot move at all, and only others can change
 //! that. The front end only names the places; that nothing changes and that there is no way out is
@@ -18,9 +18,13 @@ const MOST: usize = 1 << 12;
 
 /// What a model knows about waiting, beside its steps.
 pub trait Waits {
-    /// Returns the loop that only reads to which the next statement of a thread belongs, by some
-    /// number: a thread may wait there although it can move.
+    /// Returns the loop that only reads, whatever the values, to which the next statement of a thread
+    /// belongs, by some number.
     fn loop_of(&self, l: Local) -> Option<u32>;
+
+    /// Returns the loop to which the next statement of a thread belongs if some way around it may
+    /// change nothing: a thread may wait there although it can move.
+    fn possible_loop_of(&self, l: Local) -> Option<u32>;
 
     /// Returns whether a thread that cannot move in `s` waits for others: not if the process has
     /// ended, or an assumption has stopped it.
@@ -34,9 +38,16 @@ pub trait Waits {
     fn is_asked(&self, l: Local) -> Option<bool>;
 }
 
-/// Returns whether a thread may be in a waiting loop.
+/// Returns whether a thread may wait in a loop.
 pub fn is_in_loop(model: &dyn Model, l: Local) -> bool {
-    model.waits().is_some_and(|waits| waits.loop_of(l).is_some())
+    model.waits().is_some_and(|waits| waits.possible_loop_of(l).is_some())
+}
+
+/// Returns whether both states are in the same loop in which threads may wait.
+pub fn may_be_in_same_loop(model: &dyn Model, a: Local, b: Local) -> bool {
+    let of =
+        |waits: &dyn Waits| waits.possible_loop_of(a).filter(|of| waits.possible_loop_of(b) == Some(*of));
+    model.waits().and_then(of).is_some()
 }
 
 /// Returns whether both states are in the same waiting loop.
@@ -55,22 +66,23 @@ fn is_private(step: &Step) -> bool {
 /// Empty: it cannot move. States are plain.
 pub fn around(model: &dyn Model, s: Shared, l: Local) -> Result<Option<Vec<Local>>, Incomplete> {
     let Some(waits) = model.waits() else { return Ok(None) };
-    let Some(here) = waits.loop_of(l) else { return Ok(None) };
+    let Some(here) = waits.possible_loop_of(l) else { return Ok(None) };
     let mut seen: IndexSet<(Shared, Local), FxBuildHasher> = IndexSet::from_iter([(s, l)]);
     let (mut next, mut steps, mut found) = (0, Vec::new(), Vec::new());
     while let Some(&(at, l)) = seen.get_index(next) {
         steps.clear();
         model.post(at, l, &mut steps)?;
-        if steps.is_empty() && at != s || seen.len() > MOST {
+        if steps.is_empty() && at != s {
             return Ok(None);
         }
+        few(seen.len())?;
         for step in &steps {
             if !is_private(step) || step.from != at {
                 return Ok(None);
             }
             let to = step.put.entries().iter().flat_map(|e| live_members(model, e.0));
             let to: Vec<Local> = to.collect();
-            if step.to == s && to.iter().all(|&l| waits.loop_of(l) == Some(here)) {
+            if step.to == s && to.iter().all(|&l| waits.possible_loop_of(l) == Some(here)) {
                 found.extend(to);
             } else if waits.is_alone(step.to) {
                 seen.extend(to.into_iter().map(|l| (step.to, l)));
@@ -85,6 +97,16 @@ pub fn around(model: &dyn Model, s: Shared, l: Local) -> Result<Option<Vec<Local
     Ok(Some(found))
 }
 
+/// Fails if a thread has so many states in a loop that it is not known whether it leaves.
+fn few(states: usize) -> Result<(), Incomplete> {
+    match states <= MOST {
+        true => Ok(()),
+        false => {
+            Err(Incomplete("a thread goes around a loop in too many ways to see whether it waits".into()))
+        }
+    }
+}
+
 /// Returns whether a thread at `l` waits in `s` as long as the shared state stays as it is: it
 /// cannot move, or all that it can do alone is to go around a waiting loop. States are plain.
 pub fn waits_alone(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
@@ -92,13 +114,11 @@ pub fn waits_alone(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incom
     let mut next = 0;
     while let Some(&l) = seen.get_index(next) {
         next += 1;
-        if seen.len() > MOST {
-            return Ok(false);
-        }
+        few(seen.len())?;
         match around(model, s, l)? {
             Some(to) if !to.is_empty() => seen.extend(to),
             _ => {
-                if !is_waiting(model, s, l)? {
+                if !is_waiting(model, s, l)? || is_moving(model, s, l)? {
                     return Ok(false);
                 }
                 let mut steps = Vec::new();
@@ -115,6 +135,15 @@ pub fn waits_alone(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incom
         }
     }
     Ok(true)
+}
+
+/// Returns whether a thread can move, if only to violate an assertion, in a model of sets.
+fn is_moving(model: &dyn Model, s: Shared, l: Local) -> Result<bool, Incomplete> {
+    let mut parts = Vec::new();
+    if let Some(sets) = model.sets() {
+        sets.moving(s, l, &mut parts)?;
+    }
+    Ok(!parts.is_empty())
 }
 
 /// Returns whether a thread that cannot move waits for others.

@@ -55,6 +55,12 @@ pub(crate) const AT_EXIT: &str = "atexit";
 /// The function that calls those.
 pub(crate) const EXIT: &str = "__throng_exit";
 
+/// Returns the function that is called where waits end only when they are woken, beside the one that
+/// calls the kernel.
+pub(crate) fn exact_futex(kernel: &str) -> String {
+    kernel.replace(":syscall", ":__throng_futex")
+}
+
 /// Returns whether a function, by its name among the definitions, is the one that calls the kernel.
 pub(crate) fn is_system_call(function: &str) -> bool {
     function.ends_with(":syscall")

@@ -422,6 +422,9 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("siglongjmp", Refused, false),
     ("fork", Refused, false),
     ("__futex", Refused, false),
+    // How often another tool unfolds a loop.
+    ("__VERIFIER_loop_bound", Meaning::Hint, false),
+    ("__more_than_8_threads_at_futexes", Refused, false),
     ("__more_than_32_exit_handlers", Refused, false),
     ("vfork", Refused, false),
     // Input.

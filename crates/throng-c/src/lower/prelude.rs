@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::functions::takes_more;
 use super::{Lower, Place, Result, Symbol, Value, unsupported};
-use crate::library::prelude::{defines, is_sorting, is_system_call};
+use crate::library::prelude::{defines, exact_futex, is_sorting, is_system_call};
 use crate::syntax::ast::Span;
 use crate::types::{Func, Ty};
 use throng_goto::program::{Expr, Instr, PTR};
@@ -60,6 +60,14 @@ impl<'a> Lower<'a> {
         }
         if is_system_call(function) {
             self.check_system_call(&arguments, span)?;
+            if self.question.exact_waits() && is_futex(&arguments) {
+                let mut arguments: Vec<Value> = arguments.into_iter().skip(1).take(4).collect();
+                if arguments.len() == 3 {
+                    // To wake threads takes no time limit.
+                    arguments.push(Value { expr: Expr::Const(0), ty: Ty::ptr(Ty::Void) });
+                }
+                return self.prelude_call(&exact_futex(function), ty, arguments, span);
+            }
         }
         if is_sorting(function) {
             self.assume("`qsort` sorts by insertion");
@@ -120,13 +128,11 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Calls of the kernel by number: that of the thread, and futexes, whose waits may end at any
-    /// time.
+    /// Calls of the kernel by number: that of the thread, and futexes.
     fn check_system_call(&self, arguments: &[Value], span: Span) -> Result<()> {
         match arguments.first().map(|v| &v.expr) {
             Some(Expr::Const(186)) => Ok(()),
-            Some(Expr::Const(202)) if !self.question.exact_waits() => Ok(()),
-            Some(Expr::Const(202)) => unsupported(span, "a futex where waits end with a signal only"),
+            _ if is_futex(arguments) => Ok(()),
             Some(Expr::Const(n)) => unsupported(span, format!("`syscall` with the number {n}")),
             _ => unsupported(span, "`syscall` with a number that is not constant"),
         }
@@ -140,4 +146,9 @@ impl<'a> Lower<'a> {
             None => Some(Place::Memory(self.space("(result)", &result, span)?, result)),
         })
     }
+}
+
+/// Returns whether these are the arguments of a call of the kernel about a futex.
+fn is_futex(arguments: &[Value]) -> bool {
+    matches!(arguments.first().map(|v| &v.expr), Some(Expr::Const(202)))
 }

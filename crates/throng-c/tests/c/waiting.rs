@@ -2,7 +2,7 @@
 
 use throng_c::{Options, load};
 use throng_goto::program::{Expr, Instr, Program};
-use throng_goto::waiting::{WaitingLoop, waiting_loops};
+use throng_goto::waiting::{WaitingLoop, possible_waits, waiting_loops};
 
 use crate::compiled::{folder, has_compiler};
 
@@ -43,6 +43,11 @@ fn found(body: &str) -> Option<(Program, Vec<WaitingLoop>)> {
     for l in &loops {
         assert!(l.points.contains(&l.head) && l.returns.iter().all(|pc| l.points.contains(pc)), "{l:?}");
         assert!(l.reads.iter().all(|r| matches!(program.templates[l.template].code[r.at], Instr::Load(..))));
+        let possible = possible_waits(&program);
+        let covers = |p: &throng_goto::waiting::PossibleWait| {
+            p.template == l.template && l.points.iter().all(|pc| p.points.contains(pc))
+        };
+        assert!(l.reads.is_empty() || possible.iter().any(covers), "{body}: {l:?} {possible:?}");
     }
     Some((program, loops))
 }
@@ -177,4 +182,32 @@ fn the_test_of_a_simple_wait_is_said() {
         with.constant().map(|c| c != 0)
     };
     assert_eq!((leaves(7), leaves(8)), (Some(true), Some(false)));
+}
+
+#[test]
+fn some_way_around_a_loop_may_wait() {
+    for (body, waits) in [
+        ("while (atomic_exchange(&lock, 1)) ; int v = plain; atomic_store(&lock, v);", true),
+        ("while (atomic_exchange(&lock, turn)) ;", true),
+        ("int n = 0; while (flag) n++; plain = n;", true),
+        ("int n = 0; while (flag) { if (n < 10) n++; } plain = n;", true),
+        ("while (flag) { if (turn) plain = 1; }", true),
+        ("for (;;) { int e = 0; if (atomic_compare_exchange_strong(&lock, &e, 1) && turn) break; }", true),
+        ("int old = flag, now, is; do { now = flag; is = now != old; old = now; } while (!is);", true),
+        ("for (unsigned i = 0; ; i = (i + 1) % 4) if (data[i]) break;", true),
+        ("while (1) { while (flag) ; turn = 1; }", true),
+        ("while (flag) turn = 1;", false),
+        ("while (flag) atomic_fetch_add(&turn, 1);", false),
+        ("while (!atomic_exchange(&lock, 1)) ;", false),
+        ("for (int i = 0; i < 100 && flag; i++) ;", false),
+        ("int sum = 0; for (int i = 0; i < 4; i++) sum += data[i]; plain = sum;", false),
+        ("struct node *n = mine; while (n) n = n->after;", false),
+        ("while (flag) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); }", false),
+        ("while (!pthread_mutex_trylock(&m)) ;", false),
+        ("int e = 0; while (!atomic_compare_exchange_strong(&lock, &e, e + 1)) ;", false),
+    ] {
+        let Some(program) = program(body) else { return };
+        let loops = possible_waits(&program);
+        assert_eq!(!loops.is_empty(), waits, "{body}: {loops:?}");
+    }
 }

@@ -17,3 +17,4 @@ mod rust_examples;
 mod symbolic;
 mod unfold;
 mod waiting;
+mod waiting_c;

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use throng_goto::Program;
 use throng_goto::program::{Access, Expr, Instr};
-use throng_goto::waiting::waiting_loops;
+use throng_goto::waiting::possible_waits;
 
 use super::accesses::Touched;
 use super::arrivals::Arrived;
@@ -153,7 +153,7 @@ impl<'a> Graph<'a> {
         if !program.is_flat() {
             return Err("functions are not in place of their calls".into());
         }
-        if waiting_loops(program).iter().any(|l| !l.reads.is_empty()) {
+        if !possible_waits(program).is_empty() {
             return Err("threads wait in loops".into());
         }
         let waits: Vec<Wait> = seen.list.into_iter().collect();

@@ -15,7 +15,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{Expr, Instr, Program, Reg, Violation, expressions, object_of};
-use crate::waiting::waiting_loops;
+use crate::waiting::possible_waits;
 
 impl Program {
     /// Returns the program without data that decides nothing. The same program if functions are
@@ -43,7 +43,7 @@ impl Program {
 
 /// Returns the instructions of loops in which threads may wait.
 fn waits(program: &Program) -> FxHashSet<(usize, usize)> {
-    let loops = waiting_loops(program).into_iter().filter(|l| !l.reads.is_empty());
+    let loops = possible_waits(program).into_iter();
     loops.flat_map(|l| l.points.into_iter().map(move |pc| (l.template, pc))).collect()
 }
 

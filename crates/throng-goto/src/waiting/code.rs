@@ -135,7 +135,7 @@ impl<'p> Code<'p> {
     }
 
     /// Returns whether accesses with unknown addresses may be to a private variable.
-    fn is_addressed(&self, cell: Reg) -> bool {
+    pub(super) fn is_addressed(&self, cell: Reg) -> bool {
         self.addressed.contains(&object_of(self.cells[(cell - CELLS) as usize].0))
     }
 

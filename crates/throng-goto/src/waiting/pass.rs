@@ -7,7 +7,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use super::code::{CELLS, Code, Place};
 use super::relevant::Relevant;
 use super::{Exit, Read, WaitingLoop};
-use crate::program::{Expr, Instr, Int, Reg, Violation, object_of};
+use crate::program::{BinOp, Expr, Instr, Int, Reg, Violation, object_of};
 
 /// Maximum number of states of a loop.
 const MOST: usize = 2048;
@@ -48,23 +48,32 @@ enum Wrote {
 
 /// Returns the loop with this head and these instructions, if it is a waiting loop.
 pub(super) fn waiting(code: &Code<'_>, head: usize, component: &[usize]) -> Option<WaitingLoop> {
-    let inside: FxHashSet<usize> = component.iter().copied().collect();
     let allowed = |&pc: &usize| is_allowed(code, pc);
     if !component.iter().all(allowed) {
         return None;
     }
-    let relevant = Relevant::new(code, head, &inside);
-    let mut passes = Passes {
-        code,
-        head,
-        inside,
-        relevant,
-        states: IndexMap::default(),
-        edges: Vec::new(),
-        reads: Vec::new(),
-    };
+    let mut passes = Passes::new(code, head, component, Asked::Every);
     passes.explore()?;
     passes.result()
+}
+
+/// Returns the instructions of the passes from a head that may leave everything as it was; all
+/// those of the loop if there are too many ways to tell.
+pub(super) fn may_wait(code: &Code<'_>, head: usize, component: &[usize]) -> Vec<usize> {
+    let mut passes = Passes::new(code, head, component, Asked::Some);
+    match passes.explore() {
+        Some(()) => passes.points(&passes.returning()),
+        None => component.to_vec(),
+    }
+}
+
+/// Of which passes something is to be shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Each leaves everything as it was.
+    Every,
+    /// Some may.
+    Some,
 }
 
 /// Returns whether an instruction may occur in a waiting loop.
@@ -101,6 +110,7 @@ fn computes(e: &Expr) -> bool {
 
 struct Passes<'c, 'p> {
     code: &'c Code<'p>,
+    asked: Asked,
     head: usize,
     inside: FxHashSet<usize>,
     relevant: Relevant,
@@ -113,8 +123,26 @@ struct Passes<'c, 'p> {
 /// Where a state leads: to another instruction, under a condition.
 type After = (State, usize);
 
-impl Passes<'_, '_> {
-    /// Executes all passes. `None`: some pass is more than waiting.
+impl<'c, 'p> Passes<'c, 'p> {
+    fn new(code: &'c Code<'p>, head: usize, component: &[usize], asked: Asked) -> Passes<'c, 'p> {
+        let inside: FxHashSet<usize> = component.iter().copied().collect();
+        let relevant = match asked {
+            Asked::Every => Relevant::new(code, head, &inside),
+            Asked::Some => Relevant::inside(code, head, &inside),
+        };
+        Passes {
+            code,
+            asked,
+            head,
+            inside,
+            relevant,
+            states: IndexMap::default(),
+            edges: Vec::new(),
+            reads: Vec::new(),
+        }
+    }
+
+    /// Executes all passes. `None`: some pass is more than waiting, or there are too many.
     fn explore(&mut self) -> Option<()> {
         let first = State {
             pc: self.head,
@@ -127,15 +155,22 @@ impl Passes<'_, '_> {
         self.states.insert(first, ());
         let mut at = 0;
         while let Some((state, ())) = self.states.get_index(at) {
-            for (mut state, to) in self.after(state.clone())? {
-                if !self.inside.contains(&to) {
+            let next = match (self.after(state.clone()), self.asked) {
+                (Some(next), _) => next,
+                (None, Asked::Every) => return None,
+                (None, Asked::Some) => Vec::new(),
+            };
+            for (mut state, to) in next {
+                let some = self.asked == Asked::Some;
+                if !self.inside.contains(&to) || some && state.wrote == Wrote::Something {
                     continue;
                 }
                 if to == self.head {
-                    if !self.is_as_before(&state) {
-                        return None;
+                    match (self.is_as_before(&state), self.asked) {
+                        (true, _) => self.edges.push((at, None)),
+                        (false, Asked::Every) => return None,
+                        (false, Asked::Some) => {}
                     }
-                    self.edges.push((at, None));
                     continue;
                 }
                 state.pc = to;
@@ -186,7 +221,7 @@ impl Passes<'_, '_> {
     fn forget(&self, state: &mut State) {
         let pc = state.pc;
         state.changed.retain(|(v, _)| *v >= CELLS || self.code.is_live(pc, *v));
-        if matches!(state.wrote, Wrote::Nothing) && !state.inside {
+        if self.asked == Asked::Every && matches!(state.wrote, Wrote::Nothing) && !state.inside {
             state.facts.clear();
         }
     }
@@ -197,8 +232,25 @@ impl Passes<'_, '_> {
             *value == Some(self.initial(*v))
                 || !self.relevant.contains(*v)
                 || !self.code.is_live(self.head, *v)
+                || self.asked == Asked::Some && self.may_be_same(state, *v, value)
         };
-        self.is_put_back(state) && state.changed.iter().all(same)
+        let put_back = match self.asked {
+            Asked::Every => self.is_put_back(state),
+            Asked::Some => may_be_put_back(state),
+        };
+        put_back && state.changed.iter().all(same)
+    }
+
+    /// Returns whether a variable may have the value from before the pass again. A loop that counts
+    /// up or down, or goes from one element of a list to the next, does not wait.
+    fn may_be_same(&self, state: &State, v: Reg, value: &Value) -> bool {
+        let Some(value) = value else { return true };
+        let before = self.initial(v);
+        match value {
+            Expr::Const(_) => before.constant().is_none(),
+            Expr::Reg(_) => state.facts.iter().any(|(e, holds)| says_equal(e, *holds, value, &before)),
+            value => !is_shifted(value, &before),
+        }
     }
 
     /// Returns whether what was stored is what was there before.
@@ -213,13 +265,7 @@ impl Passes<'_, '_> {
         }
         let (Some(a), Some(stored)) = (address.constant(), value.constant()) else { return false };
         let Some(values) = self.code.values_at(a, at) else { return false };
-        let fits = |v: i64| {
-            state.facts.iter().all(|(e, holds)| {
-                let leaf = |e: &Expr| (*e == Expr::Reg(read)).then_some(Expr::Const(v));
-                e.replaced(&leaf).constant().is_none_or(|c| (c != 0) == *holds)
-            })
-        };
-        values.into_iter().filter(|&v| fits(v)).all(|v| v == at.wrap(stored))
+        values.into_iter().filter(|&v| fits(state, read, v)).all(|v| v == at.wrap(stored))
     }
 
     /// Executes the instruction of a state.
@@ -246,11 +292,13 @@ impl Passes<'_, '_> {
             Instr::Ends(list) => list.iter().for_each(|l| self.end_lifetime(&mut state, &l.0)),
             // A lock is taken: fine if the thread leaves the loop then.
             Instr::Acquire(_) | Instr::Meets(..) => state.wrote = Wrote::Something,
-            Instr::Call { result, .. } => {
+            Instr::Call { result, .. } | Instr::CallPointer { result, .. } => {
                 // It may write private variables whose addresses it gets.
                 self.code.all_cells().for_each(|c| self.set(&mut state, c, None));
                 result.iter().for_each(|r| self.set(&mut state, *r, None));
             }
+            // What is not allowed here does more than to wait.
+            _ if !is_allowed(self.code, pc) => state.wrote = Wrote::Something,
             _ => {}
         }
         Some(vec![(state, pc + 1)])
@@ -297,7 +345,11 @@ impl Passes<'_, '_> {
                 });
                 self.set(state, c, value);
             }
-            Place::Private => return None,
+            Place::Private if self.asked == Asked::Every => return None,
+            Place::Private => {
+                let cells = self.code.all_cells().filter(|&c| self.code.is_addressed(c));
+                cells.for_each(|c| self.set(state, c, None));
+            }
             Place::Shared => {
                 let instead = match (&state.wrote, &state.read, address, value) {
                     (Wrote::Nothing, Some((from, read)), Some(address), Some(value)) if *from == address => {
@@ -347,12 +399,10 @@ impl Passes<'_, '_> {
     fn result(mut self) -> Option<WaitingLoop> {
         let returning = self.returning();
         let in_loop = |n: usize| returning[n];
-        let mut points: Vec<usize> =
-            (0..returning.len()).filter(|&n| in_loop(n)).map(|n| self.state(n).pc).collect();
+        let points = self.points(&returning);
         if points.is_empty() {
             return None;
         }
-        sorted(&mut points);
         let mut returns: Vec<usize> =
             self.edges.iter().filter(|e| e.1.is_none()).map(|e| self.state(e.0).pc).collect();
         sorted(&mut returns);
@@ -367,6 +417,14 @@ impl Passes<'_, '_> {
         self.reads.sort_by_key(|read| read.at);
         let (template, head, reads) = (self.code.template, self.head, self.reads);
         Some(WaitingLoop { template, head, points, returns, reads, exits, puts_back })
+    }
+
+    /// Returns the instructions of passes that return, sorted.
+    fn points(&self, returning: &[bool]) -> Vec<usize> {
+        let mut points: Vec<usize> =
+            (0..returning.len()).filter(|&n| returning[n]).map(|n| self.state(n).pc).collect();
+        sorted(&mut points);
+        points
     }
 
     fn state(&self, n: usize) -> &State {
@@ -420,6 +478,46 @@ impl Passes<'_, '_> {
         }
         found.sort_by_key(|exit| (exit.at, exit.to));
         found
+    }
+}
+
+/// Returns whether what branches found out allows that this value was read.
+fn fits(state: &State, read: Reg, v: i64) -> bool {
+    state.facts.iter().all(|(e, holds)| {
+        let leaf = |e: &Expr| (*e == Expr::Reg(read)).then_some(Expr::Const(v));
+        e.replaced(&leaf).constant().is_none_or(|c| (c != 0) == *holds)
+    })
+}
+
+/// Returns whether what was stored may be what was there before.
+fn may_be_put_back(state: &State) -> bool {
+    match &state.wrote {
+        Wrote::Nothing => true,
+        Wrote::Something => false,
+        Wrote::Instead { read, at, value, .. } => match value {
+            Expr::Const(v) => fits(state, *read, at.wrap(*v)),
+            value => !is_shifted(value, &Expr::Reg(*read)),
+        },
+    }
+}
+
+/// Returns whether a fact says that two values are equal.
+fn says_equal(e: &Expr, holds: bool, x: &Expr, y: &Expr) -> bool {
+    let Expr::Bin(op @ (BinOp::Eq | BinOp::Ne), a, b, _) = e else { return false };
+    let equal = holds == (*op == BinOp::Eq);
+    let same = **a == *x && **b == *y || **a == *y && **b == *x;
+    same && equal || b.constant() == Some(0) && says_equal(a, !equal, x, y)
+}
+
+/// Returns whether a value is surely another one than `from`, because a constant was added.
+fn is_shifted(value: &Expr, from: &Expr) -> bool {
+    match value {
+        Expr::Bin(BinOp::Add | BinOp::Sub | BinOp::Xor, a, b, _) => {
+            let by = |e: &Expr| e.constant().is_some_and(|c| c != 0);
+            **a == *from && by(b) || **b == *from && by(a)
+        }
+        Expr::Cast(e, _) => is_shifted(e, from),
+        _ => false,
     }
 }
 

@@ -14,7 +14,17 @@ pub(super) struct Relevant {
 }
 
 impl Relevant {
+    /// Returns the variables that matter in a loop or behind it.
     pub(super) fn new(code: &Code<'_>, head: usize, inside: &FxHashSet<usize>) -> Relevant {
+        Relevant::of(code, head, inside, true)
+    }
+
+    /// Returns the variables that matter in a loop as long as no thread leaves it.
+    pub(super) fn inside(code: &Code<'_>, head: usize, inside: &FxHashSet<usize>) -> Relevant {
+        Relevant::of(code, head, inside, false)
+    }
+
+    fn of(code: &Code<'_>, head: usize, inside: &FxHashSet<usize>, behind: bool) -> Relevant {
         let mut found = Marks { code, head, inside, instructions: FxHashSet::default() };
         let mut variables = FxHashSet::default();
         for &pc in inside {
@@ -22,7 +32,8 @@ impl Relevant {
                 found.instructions.insert(pc);
                 variables.extend(code.reads(pc));
             }
-            if let Some(v) = code.writes(pc)
+            if behind
+                && let Some(v) = code.writes(pc)
                 && found.leaves(v)
             {
                 variables.insert(v);

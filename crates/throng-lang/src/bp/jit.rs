@@ -490,7 +490,13 @@ impl Waits for Jit {
     fn loop_of(&self, l: Local) -> Option<u32> {
         let point = self.program.points.get(self.local.head(l.0) as usize)?;
         let nodes = self.waiting.get_or_init(|| waiting::nodes(&self.program));
-        waiting::loop_of(nodes, (point.function, point.node))
+        waiting::loops_of(nodes, (point.function, point.node)).0
+    }
+
+    fn possible_loop_of(&self, l: Local) -> Option<u32> {
+        let point = self.program.points.get(self.local.head(l.0) as usize)?;
+        let nodes = self.waiting.get_or_init(|| waiting::nodes(&self.program));
+        waiting::loops_of(nodes, (point.function, point.node)).1
     }
 
     fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {

@@ -336,6 +336,11 @@ impl Waits for Sum {
         model.waits()?.loop_of(Local(l))
     }
 
+    fn possible_loop_of(&self, l: Local) -> Option<u32> {
+        let (model, l) = self.part(l.0);
+        model.waits()?.possible_loop_of(Local(l))
+    }
+
     fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
         let ((model, s), (_, l)) = (self.part(s.0), self.part(l.0));
         model.waits().map_or(Ok(true), |waits| waits.is_waiting(Shared(s), Local(l)))

@@ -7,7 +7,7 @@ use super::{Interpreter, Plan, Values};
 use throng_lang::bp::function::Kind;
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, FREE, ONE, ZERO};
-use throng_lang::bp::program::waiting::loop_of;
+use throng_lang::bp::program::waiting::loops_of;
 use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates, Shared, Step,
@@ -306,7 +306,12 @@ impl Model for Interpreter {
 impl Waits for Interpreter {
     fn loop_of(&self, l: Local) -> Option<u32> {
         let spot = self.spot(self.local_cube(l).0)?;
-        loop_of(&self.waiting, spot.top())
+        loops_of(&self.waiting, spot.top()).0
+    }
+
+    fn possible_loop_of(&self, l: Local) -> Option<u32> {
+        let spot = self.spot(self.local_cube(l).0)?;
+        loops_of(&self.waiting, spot.top()).1
     }
 
     fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {

@@ -309,6 +309,10 @@ impl Writer<'_, '_> {
         let mut inner = self.copy(function, registers, copy.top);
         (inner.path, inner.result) = (path, result);
         self.body(&mut inner);
+        if !program.starvation.is_empty() {
+            // Between two calls in a row, the thread is in neither.
+            self.emit(Instr::Jump(self.out.code.len() + 1), origin, Access::Plain);
+        }
     }
 
     /// Where a function has one return, of a register without a name, this is the register of the

@@ -78,35 +78,83 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
     found
 }
 
-/// The statements of waiting loops: function, node, and a number of the loop; sorted.
-pub type Nodes = Vec<(usize, usize, u32)>;
+/// The statements of loops, sorted: function, node, the number of the waiting loop, and that of the
+/// loop in which threads may wait.
+pub type Nodes = Vec<(usize, usize, Option<u32>, Option<u32>)>;
 
-/// Returns the statements of waiting loops that read shared variables or sleep: a loop that looks at
-/// nothing waits for nothing.
+/// Returns the statements of loops in which threads wait, or may wait, that read shared variables or
+/// sleep: a loop that looks at nothing waits for nothing.
 pub fn nodes(program: &Program) -> Nodes {
+    let waits = |l: &WaitingLoop| !(l.reads.is_empty() && l.waits.is_empty());
+    let sure: Vec<Vec<u32>> = waiting_loops(program)
+        .into_iter()
+        .filter(waits)
+        .map(|l| [&[l.head], &l.points[..]].concat())
+        .collect();
+    let (sure, possible) = (numbers(program, sure), numbers(program, possible_waits(program)));
+    let mut places: Vec<(usize, usize)> = sure.keys().chain(possible.keys()).copied().collect();
+    places.sort_unstable();
+    places.dedup();
+    let of = |at: (usize, usize)| (at.0, at.1, sure.get(&at).copied(), possible.get(&at).copied());
+    places.into_iter().map(of).collect()
+}
+
+/// Numbers loops by their first points, the heads: the loop of a function is the same one wherever
+/// the function is called.
+fn numbers(program: &Program, loops: Vec<Vec<u32>>) -> BTreeMap<(usize, usize), u32> {
     let place = |point: u32| {
         let point = &program.points[point as usize];
         (point.function, point.node)
     };
-    let waits = |l: &WaitingLoop| !(l.reads.is_empty() && l.waits.is_empty());
-    let loops: Vec<WaitingLoop> = waiting_loops(program).into_iter().filter(waits).collect();
-    // The loop of a function is the same one wherever the function is called.
-    let mut heads: Vec<(usize, usize)> = loops.iter().map(|l| place(l.head)).collect();
+    let mut heads: Vec<(usize, usize)> = loops.iter().map(|l| place(l[0])).collect();
     heads.sort_unstable();
     heads.dedup();
-    let mut found = Nodes::new();
-    for l in &loops {
-        let number = heads.binary_search(&place(l.head)).unwrap_or(0) as u32;
-        found.extend(l.points.iter().map(|&p| (place(p).0, place(p).1, number)));
+    let mut found = BTreeMap::new();
+    for points in &loops {
+        let number = heads.binary_search(&place(points[0])).unwrap_or(0) as u32;
+        points.iter().for_each(|&p| _ = found.entry(place(p)).or_insert(number));
     }
-    found.sort_unstable();
-    found.dedup_by_key(|n| (n.0, n.1));
     found
 }
 
-/// Returns the number of the loop that a statement belongs to.
-pub fn loop_of(nodes: &Nodes, place: (usize, usize)) -> Option<u32> {
-    nodes.binary_search_by_key(&place, |n| (n.0, n.1)).ok().map(|n| nodes[n].2)
+/// Returns the numbers of the waiting loop that a statement belongs to, and of the loop in which
+/// threads may wait.
+pub fn loops_of(nodes: &Nodes, place: (usize, usize)) -> (Option<u32>, Option<u32>) {
+    nodes.binary_search_by_key(&place, |n| (n.0, n.1)).map_or((None, None), |n| (nodes[n].2, nodes[n].3))
+}
+
+/// Returns the loops of which some way around may change nothing that others can tell: strongly
+/// connected by edges that assign no shared variable, except one that is read in the same step or
+/// atomic section, and have no other effect. What such a way does to the variables of the thread is
+/// seen where it is executed.
+pub fn possible_waits(program: &Program) -> Vec<Vec<u32>> {
+    let read_inside: FxHashSet<u32> =
+        program.points.iter().filter(|p| p.inside).flat_map(|p| p.reads.iter().copied()).collect();
+    let silent = |e: &Edge| {
+        let point = &program.points[e.from as usize];
+        let stays = |(v, to): &(Var, Expr)| match v {
+            Var::Shared(x) => {
+                *to == Expr::Var(*v) || point.reads.contains(x) || point.inside && read_inside.contains(x)
+            }
+            _ => true,
+        };
+        is_plain(e) && e.effect.assigns.iter().all(stays)
+    };
+    let edges: Vec<Vec<usize>> = program
+        .points
+        .iter()
+        .map(|point| {
+            let edges = point.edges.iter().map(|&e| &program.edges[e as usize]).filter(|e| silent(e));
+            edges.filter_map(|e| e.to).chain(point.woken).map(|to| to as usize).collect()
+        })
+        .collect();
+    let looks = |&p: &u32| {
+        let point = &program.points[p as usize];
+        !point.reads.is_empty() || point.woken.is_some()
+    };
+    let components = throng_model::components::components(&edges).into_iter();
+    let points = components.map(|all| all.into_iter().map(|p| p as u32).collect::<Vec<u32>>());
+    points.filter(|all| all.iter().any(looks)).collect()
 }
 
 /// Adds the outermost waiting loops among the points `within`.
@@ -469,6 +517,23 @@ mod tests {
             "while * do lock := 1 constrain !lock; lock := 0; od",
         ] {
             assert_eq!(found(body).1, [], "{body}");
+        }
+    }
+
+    #[test]
+    fn some_way_around_may_change_nothing() {
+        for (body, waits) in [
+            ("while flag do t := !t; od turn := t;", true),
+            ("while flag do if turn then turn := 0; fi od", true),
+            ("while flag do if t then turn := 0; fi od", true),
+            ("t := 1; while t do t, lock := lock, !turn; od", true),
+            ("while !flag do wait; od", true),
+            ("while flag do turn := 1; od", false),
+            ("while t do t := !t; od", false),
+            ("while flag do signal; od", false),
+        ] {
+            let loops = possible_waits(&found(body).0);
+            assert_eq!(!loops.is_empty(), waits, "{body}: {loops:?}");
         }
     }
 
