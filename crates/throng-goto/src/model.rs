@@ -364,6 +364,10 @@ impl Waits for Concrete {
         self.places().loop_of(&thread)
     }
 
+    fn is_inside(&self, place: Local, l: Local) -> bool {
+        place == l
+    }
+
     fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
         if s == self.memory_error() {
             return Err(Incomplete("what a program does after a memory error is not known".into()));

@@ -21,7 +21,7 @@ use crate::limits::Ticker;
 use crate::problem::Target;
 use crate::property::Property;
 use crate::verdict::Unknown;
-use crate::waiting::{around, is_in_same_loop, is_waiting, may_be_in_same_loop};
+use crate::waiting::{Waits, around, is_in_same_loop, is_waiting, may_be_in_same_loop};
 use crate::{Bag, Bystanders, Config, Incomplete, Local, Model, SetStates, Shared, Step, semantics};
 
 /// Maximum number of members that a configuration may be split into.
@@ -144,7 +144,7 @@ impl<'m> Stuck<'m> {
     pub(crate) fn own(&self, s: Shared, l: Local) -> Result<Own, Incomplete> {
         let alone = Config::new(s, Bag::new());
         Ok(match around(self.model, s, l)? {
-            Some(stays) if self.passes(l, &stays)? => Own::Moves,
+            Some(stays) if self.passes(l, &stays) => Own::Moves,
             Some(stays) if !stays.is_empty() => Own::Stays(stays),
             _ if self.leads((&alone, l))? => Own::Moves,
             _ => Own::Stays(Vec::new()),
@@ -185,7 +185,7 @@ impl<'m> Stuck<'m> {
         }
         let mut next = Vec::new();
         match around(model, s, *thread)? {
-            Some(stays) if self.passes(*thread, &stays)? => return Ok(After::Moves),
+            Some(stays) if self.passes(*thread, &stays) => return Ok(After::Moves),
             Some(stays) if !stays.is_empty() => next.extend(stays.into_iter().map(|l| (others.clone(), l))),
             _ if self.leads((others, *thread))? => return Ok(After::Moves),
             _ => {}
@@ -269,17 +269,20 @@ impl<'m> Stuck<'m> {
     }
 
     /// Returns whether a step around a loop leads a thread from the place that is asked for to another
-    /// one. Where the target lists the states, only loops that are known to wait are one place.
-    fn passes(&self, from: Local, to: &[Local]) -> Result<bool, Incomplete> {
-        let Some(waits) = self.model.waits().filter(|_| !self.anywhere) else { return Ok(false) };
+    /// one. A waiting loop is one place.
+    fn passes(&self, from: Local, to: &[Local]) -> bool {
+        let Some(waits) = self.model.waits().filter(|_| !self.anywhere) else { return false };
         match (waits.is_asked(from), waits.loop_of(from)) {
-            (Some(asked), _) => Ok(asked && to.iter().any(|&l| waits.is_asked(l) == Some(false))),
-            (None, Some(here)) => Ok(to.iter().any(|&l| waits.loop_of(l) != Some(here))),
-            (None, None) if to.is_empty() => Ok(false),
-            (None, None) => {
-                Err(Incomplete("a thread goes around a loop, perhaps away from where it is asked for".into()))
-            }
+            (Some(asked), _) => asked && to.iter().any(|&l| waits.is_asked(l) == Some(false)),
+            (None, Some(here)) => to.iter().any(|&l| waits.loop_of(l) != Some(here)),
+            (None, None) => !to.iter().all(|&l| self.is_in_statement(waits, l)),
         }
+    }
+
+    /// Returns whether a thread is in a statement that is asked for, which may be a loop.
+    fn is_in_statement(&self, waits: &dyn Waits, l: Local) -> bool {
+        let mut places = self.target.configs.iter().flat_map(|c| c.threads.entries());
+        places.any(|&(place, _)| waits.is_inside(place, l))
     }
 
     /// Returns whether a thread in one of the states that the target lists counts as not moved.

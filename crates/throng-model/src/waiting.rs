@@ -26,6 +26,10 @@ pub trait Waits {
     /// change nothing: a thread may wait there although it can move.
     fn possible_loop_of(&self, l: Local) -> Option<u32>;
 
+    /// Returns whether the next statement of a thread is that at `place`, or inside of the loop that
+    /// begins there; of a loop in which threads may wait.
+    fn is_inside(&self, place: Local, l: Local) -> bool;
+
     /// Returns whether a thread that cannot move in `s` waits for others: not if the process has
     /// ended, or an assumption has stopped it.
     fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete>;

@@ -196,6 +196,7 @@ fn some_way_around_a_loop_may_wait() {
         ("int old = flag, now, is; do { now = flag; is = now != old; old = now; } while (!is);", true),
         ("for (unsigned i = 0; ; i = (i + 1) % 4) if (data[i]) break;", true),
         ("while (1) { while (flag) ; turn = 1; }", true),
+        ("while (flag) atomic_thread_fence(memory_order_acquire);", true),
         ("while (flag) turn = 1;", false),
         ("while (flag) atomic_fetch_add(&turn, 1);", false),
         ("while (!atomic_exchange(&lock, 1)) ;", false),

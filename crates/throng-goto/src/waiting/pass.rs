@@ -57,13 +57,21 @@ pub(super) fn waiting(code: &Code<'_>, head: usize, component: &[usize]) -> Opti
     passes.result()
 }
 
-/// Returns the instructions of the passes from a head that may leave everything as it was; all
-/// those of the loop if there are too many ways to tell.
-pub(super) fn may_wait(code: &Code<'_>, head: usize, component: &[usize]) -> Vec<usize> {
+/// Returns the instructions of the passes from a head that may leave everything as it was; `None`
+/// if there are too many ways to tell.
+pub(super) fn may_wait(code: &Code<'_>, head: usize, component: &[usize]) -> Option<Vec<usize>> {
     let mut passes = Passes::new(code, head, component, Asked::Some);
-    match passes.explore() {
-        Some(()) => passes.points(&passes.returning()),
-        None => component.to_vec(),
+    passes.explore()?;
+    Some(passes.points(&passes.returning()))
+}
+
+/// Returns whether an instruction that is not in an atomic section always does more than to wait.
+pub(super) fn acts(code: &Code<'_>, pc: usize) -> bool {
+    match &code.t.code[pc] {
+        Instr::Store(..) => code.accessed(pc) == Some(Place::Shared),
+        Instr::CallPointer { .. } | Instr::Call { .. } | Instr::Fence(_) | Instr::Let(..) => false,
+        Instr::Acquire(_) => true,
+        _ => !is_allowed(code, pc),
     }
 }
 
@@ -297,6 +305,8 @@ impl<'c, 'p> Passes<'c, 'p> {
                 self.code.all_cells().for_each(|c| self.set(&mut state, c, None));
                 result.iter().for_each(|r| self.set(&mut state, *r, None));
             }
+            // What a fence orders is not seen by a thread that only looks.
+            Instr::Fence(_) => {}
             // What is not allowed here does more than to wait.
             _ if !is_allowed(self.code, pc) => state.wrote = Wrote::Something,
             _ => {}

@@ -51,12 +51,13 @@ pub fn possible_waits(program: &Program) -> Vec<PossibleWait> {
 /// Returns the sets of instructions of ways around that may wait, united where they overlap.
 fn loops(code: &Code<'_>, component: &[usize]) -> Vec<Vec<usize>> {
     let heads = heads(code, component);
-    if heads.len() > MOST_HEADS {
-        return vec![sorted(component.to_vec())];
-    }
+    let tried = |head: &usize| pass::may_wait(code, *head, component);
+    let ways = match heads.len() <= MOST_HEADS {
+        true => heads.iter().map(tried).collect::<Option<Vec<_>>>(),
+        false => None,
+    };
     let mut found: Vec<Vec<usize>> = Vec::new();
-    for head in heads {
-        let mut points = pass::may_wait(code, head, component);
+    for mut points in ways.unwrap_or_else(|| without_actions(code, component)) {
         if !points.iter().any(|&pc| looks(code, pc)) {
             continue;
         }
@@ -67,6 +68,23 @@ fn loops(code: &Code<'_>, component: &[usize]) -> Vec<Vec<usize>> {
         found.push(sorted(points));
     }
     found
+}
+
+/// Returns the ways around on which no instruction is certain to change something, where there are
+/// too many to execute them: what is stored in atomic sections may be what was there.
+fn without_actions(code: &Code<'_>, component: &[usize]) -> Vec<Vec<usize>> {
+    let mut inside = vec![false; code.t.code.len() + 1];
+    let begins = |pc: &usize| matches!(code.t.code[*pc], Instr::AtomicBegin);
+    let mut work: Vec<usize> = component.iter().copied().filter(begins).collect();
+    while let Some(pc) = work.pop() {
+        if !matches!(code.t.code[pc], Instr::AtomicEnd) {
+            let next = next(&code.t.code, pc).into_iter();
+            work.extend(next.filter(|&to| !std::mem::replace(&mut inside[to], true)));
+        }
+    }
+    let silent = |pc: &usize| inside[*pc] || !pass::acts(code, *pc);
+    let left: Vec<usize> = component.iter().copied().filter(silent).collect();
+    components::components(&code.t.code, &left)
 }
 
 /// Returns the instructions that are tried as heads.

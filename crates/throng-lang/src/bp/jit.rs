@@ -486,17 +486,30 @@ impl Cubes for Jit {
     }
 }
 
+impl Jit {
+    fn waiting(&self) -> &waiting::Nodes {
+        self.waiting.get_or_init(|| waiting::nodes(&self.program))
+    }
+
+    /// Returns the statement at which a thread is: function and node.
+    fn statement(&self, l: Local) -> Option<(usize, usize)> {
+        let point = self.program.points.get(self.local.head(l.0) as usize)?;
+        Some((point.function, point.node))
+    }
+}
+
 impl Waits for Jit {
     fn loop_of(&self, l: Local) -> Option<u32> {
-        let point = self.program.points.get(self.local.head(l.0) as usize)?;
-        let nodes = self.waiting.get_or_init(|| waiting::nodes(&self.program));
-        waiting::loops_of(nodes, (point.function, point.node)).0
+        self.waiting().loops_of(self.statement(l)?).0
     }
 
     fn possible_loop_of(&self, l: Local) -> Option<u32> {
-        let point = self.program.points.get(self.local.head(l.0) as usize)?;
-        let nodes = self.waiting.get_or_init(|| waiting::nodes(&self.program));
-        waiting::loops_of(nodes, (point.function, point.node)).1
+        self.waiting().loops_of(self.statement(l)?).1
+    }
+
+    fn is_inside(&self, place: Local, l: Local) -> bool {
+        let both = self.statement(place).zip(self.statement(l));
+        both.is_some_and(|(place, l)| self.waiting().is_inside(place, l))
     }
 
     fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {

@@ -341,6 +341,11 @@ impl Waits for Sum {
         model.waits()?.possible_loop_of(Local(l))
     }
 
+    fn is_inside(&self, place: Local, l: Local) -> bool {
+        let ((model, place), (_, l)) = (self.part(place.0), self.part(l.0));
+        model.waits().is_some_and(|waits| waits.is_inside(Local(place), Local(l)))
+    }
+
     fn is_waiting(&self, s: Shared, l: Local) -> Result<bool, Incomplete> {
         let ((model, s), (_, l)) = (self.part(s.0), self.part(l.0));
         model.waits().map_or(Ok(true), |waits| waits.is_waiting(Shared(s), Local(l)))

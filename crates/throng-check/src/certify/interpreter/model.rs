@@ -7,7 +7,6 @@ use super::{Interpreter, Plan, Values};
 use throng_lang::bp::function::Kind;
 use throng_lang::bp::program::Cubes;
 use throng_lang::bp::program::expr::{Cube, FREE, ONE, ZERO};
-use throng_lang::bp::program::waiting::loops_of;
 use throng_model::waiting::Waits;
 use throng_model::{
     Bag, Bystanders, Describe, Edge, Incomplete, Local, Model, Place, Predecessors, SetStates, Shared, Step,
@@ -303,15 +302,25 @@ impl Model for Interpreter {
     }
 }
 
+impl Interpreter {
+    /// Returns the statement at which a thread is: function and node.
+    fn statement(&self, l: Local) -> Option<(usize, usize)> {
+        self.spot(self.local_cube(l).0).map(Spot::top)
+    }
+}
+
 impl Waits for Interpreter {
     fn loop_of(&self, l: Local) -> Option<u32> {
-        let spot = self.spot(self.local_cube(l).0)?;
-        loops_of(&self.waiting, spot.top()).0
+        self.waiting.loops_of(self.statement(l)?).0
     }
 
     fn possible_loop_of(&self, l: Local) -> Option<u32> {
-        let spot = self.spot(self.local_cube(l).0)?;
-        loops_of(&self.waiting, spot.top()).1
+        self.waiting.loops_of(self.statement(l)?).1
+    }
+
+    fn is_inside(&self, place: Local, l: Local) -> bool {
+        let both = self.statement(place).zip(self.statement(l));
+        both.is_some_and(|(place, l)| self.waiting.is_inside(place, l))
     }
 
     fn is_waiting(&self, _: Shared, _: Local) -> Result<bool, Incomplete> {

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use throng_model::components::natural_loop;
 
 use super::expr::{Expr, FREE, ONE, Var, ZERO, mask};
 use super::{Edge, EdgeKind, Program, live};
@@ -78,9 +79,30 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
     found
 }
 
-/// The statements of loops, sorted: function, node, the number of the waiting loop, and that of the
-/// loop in which threads may wait.
-pub type Nodes = Vec<(usize, usize, Option<u32>, Option<u32>)>;
+/// A statement: function and node.
+type Statement = (usize, usize);
+
+/// The statements of loops.
+#[derive(Clone, Debug, Default)]
+pub struct Nodes {
+    /// The number of the waiting loop, and that of the loop in which threads may wait.
+    loops: BTreeMap<Statement, (Option<u32>, Option<u32>)>,
+    /// The statements inside of those at which loops begin.
+    inside: BTreeMap<Statement, FxHashSet<Statement>>,
+}
+
+impl Nodes {
+    /// Returns the numbers of the waiting loop that a statement belongs to, and of the loop in which
+    /// threads may wait.
+    pub fn loops_of(&self, place: Statement) -> (Option<u32>, Option<u32>) {
+        self.loops.get(&place).copied().unwrap_or_default()
+    }
+
+    /// Returns whether a statement is another one, or inside of the loop that begins there.
+    pub fn is_inside(&self, outer: Statement, place: Statement) -> bool {
+        outer == place || self.inside.get(&outer).is_some_and(|inside| inside.contains(&place))
+    }
+}
 
 /// Returns the statements of loops in which threads wait, or may wait, that read shared variables or
 /// sleep: a loop that looks at nothing waits for nothing.
@@ -91,21 +113,38 @@ pub fn nodes(program: &Program) -> Nodes {
         .filter(waits)
         .map(|l| [&[l.head], &l.points[..]].concat())
         .collect();
-    let (sure, possible) = (numbers(program, sure), numbers(program, possible_waits(program)));
-    let mut places: Vec<(usize, usize)> = sure.keys().chain(possible.keys()).copied().collect();
-    places.sort_unstable();
-    places.dedup();
-    let of = |at: (usize, usize)| (at.0, at.1, sure.get(&at).copied(), possible.get(&at).copied());
-    places.into_iter().map(of).collect()
+    let possible = possible_waits(program);
+    let inside = inside(program, &possible);
+    let (sure, possible) = (numbers(program, sure), numbers(program, possible));
+    let of = |at: &Statement| (*at, (sure.get(at).copied(), possible.get(at).copied()));
+    Nodes { loops: sure.keys().chain(possible.keys()).map(of).collect(), inside }
+}
+
+fn statement(program: &Program, point: u32) -> Statement {
+    let point = &program.points[point as usize];
+    (point.function, point.node)
+}
+
+/// Returns what is inside of the loops that begin at branches of these loops.
+fn inside(program: &Program, loops: &[Vec<u32>]) -> BTreeMap<Statement, FxHashSet<Statement>> {
+    let edges: Vec<Vec<usize>> =
+        (0..program.points.len() as u32).map(|p| next(program, p).map(|to| to as usize).collect()).collect();
+    let children = program.edges.iter().filter_map(|e| e.child);
+    let entries: Vec<usize> = children.chain([program.entry]).map(|p| p as usize).collect();
+    let branches = |p: &&u32| program.points[**p as usize].edges.len() > 1;
+    let mut found: BTreeMap<Statement, FxHashSet<Statement>> = BTreeMap::new();
+    for &header in loops.iter().flatten().filter(branches) {
+        let inside = natural_loop(&edges, &entries, header as usize);
+        let statements = inside.into_iter().map(|p| statement(program, p as u32));
+        found.entry(statement(program, header)).or_default().extend(statements);
+    }
+    found
 }
 
 /// Numbers loops by their first points, the heads: the loop of a function is the same one wherever
 /// the function is called.
-fn numbers(program: &Program, loops: Vec<Vec<u32>>) -> BTreeMap<(usize, usize), u32> {
-    let place = |point: u32| {
-        let point = &program.points[point as usize];
-        (point.function, point.node)
-    };
+fn numbers(program: &Program, loops: Vec<Vec<u32>>) -> BTreeMap<Statement, u32> {
+    let place = |point: u32| statement(program, point);
     let mut heads: Vec<(usize, usize)> = loops.iter().map(|l| place(l[0])).collect();
     heads.sort_unstable();
     heads.dedup();
@@ -115,12 +154,6 @@ fn numbers(program: &Program, loops: Vec<Vec<u32>>) -> BTreeMap<(usize, usize), 
         points.iter().for_each(|&p| _ = found.entry(place(p)).or_insert(number));
     }
     found
-}
-
-/// Returns the numbers of the waiting loop that a statement belongs to, and of the loop in which
-/// threads may wait.
-pub fn loops_of(nodes: &Nodes, place: (usize, usize)) -> (Option<u32>, Option<u32>) {
-    nodes.binary_search_by_key(&place, |n| (n.0, n.1)).map_or((None, None), |n| (nodes[n].2, nodes[n].3))
 }
 
 /// Returns the loops of which some way around may change nothing that others can tell: strongly
