@@ -70,7 +70,7 @@ pub(super) fn acts(code: &Code<'_>, pc: usize) -> bool {
     match &code.t.code[pc] {
         Instr::Store(..) => code.accessed(pc) == Some(Place::Shared),
         Instr::CallPointer { .. } | Instr::Call { .. } | Instr::Fence(_) | Instr::Let(..) => false,
-        Instr::Acquire(_) => true,
+        Instr::Acquire(_) | Instr::Meets(..) => true,
         _ => !is_allowed(code, pc),
     }
 }
