@@ -92,6 +92,11 @@ pub struct Nodes {
 }
 
 impl Nodes {
+    /// Returns whether there are no loops in which threads may wait.
+    pub fn is_empty(&self) -> bool {
+        self.loops.is_empty()
+    }
+
     /// Returns the numbers of the waiting loop that a statement belongs to, and of the loop in which
     /// threads may wait.
     pub fn loops_of(&self, place: Statement) -> (Option<u32>, Option<u32>) {
