@@ -384,7 +384,7 @@ def read_ntts(text, _):
     for words in lines:
         if words[0] in names and not is_edge(words):
             names[words[0]] += words[1:]
-        elif words[0] not in ("init", "target") and not is_edge(words):
+        elif words[0] not in ("init", "target", "means") and not is_edge(words):
             raise Unreadable("unexpected " + words[0])
     shared, local = names["shared"], names["local"]
     if not shared or not local:

@@ -99,7 +99,36 @@ def singletons(n):
     return "", text + "end\n"
 
 
-FAMILIES = [readers, ordered, levels, lines, priorities, singletons]
+def named(n):
+    """A reader-writer lock with n places for readers, each with a name of its own."""
+    place = bits("reader", n)
+    text = declare(place) + "\ndecl writer := 0, writing := 0;\nvoid main() begin\n  while * do\n"
+    for p in place:
+        text += "    if * then %s := 1 constrain !writer & !%s; assert(!writing); %s := 0; fi;\n" % (p, p, p)
+    return "", text + """    if * then
+      writer := 1 constrain !writer & %s;
+      assert(!writing);
+      writing := 1;
+      writing := 0;
+      writer := 0;
+    fi
+  od
+end
+""" % " & ".join("!" + p for p in place)
+
+
+def coherent(n):
+    """Caches of n lines: a write takes the copies of all others away, a read their ownership."""
+    owned, mine, valid = bits("owned", n), bits("mine", n), bits("valid", n)
+    text = declare(owned) + "\nvoid main() begin\n  %s\n  while * do\n" % declare(mine + valid)
+    for o, m, v in zip(owned, mine, valid):
+        text += "    if * then %s, %s, %s, %s$, %s$ := 1, 1, 1, 0, 0; fi;\n" % (o, m, v, m, v)
+        text += "    if * then %s, %s, %s, %s$ := 0, 0, 1, 0; fi;\n" % (o, m, v, m)
+        text += "    assert(!%s | (%s & %s));\n" % (m, o, v)
+    return "", text + "  od\nend\n"
+
+
+FAMILIES = [readers, named, ordered, levels, lines, coherent, priorities, singletons]
 
 
 def main():

@@ -149,7 +149,7 @@ let read_tts text =
 let read_ntts text =
   let lines = lines text in
   let about what = List.filter_map (function first :: rest when first = what && not (is_edge (first :: rest)) -> Some rest | _ -> None) lines in
-  List.iter (fun line -> if not (is_edge line || List.mem (List.hd line) ["shared"; "local"; "init"; "target"]) then unreadable "unexpected `%s`" (List.hd line)) lines;
+  List.iter (fun line -> if not (is_edge line || List.mem (List.hd line) ["shared"; "local"; "init"; "target"; "means"]) then unreadable "unexpected `%s`" (List.hd line)) lines;
   let declared what = match List.concat (about what) with [] -> unreadable "no %s states are declared" what | names -> names_of names in
   let shared = declared "shared" and local = declared "local" in
   let text_of = String.concat " " in

@@ -9,10 +9,11 @@
 mod compiled;
 mod complete;
 pub mod names;
+pub mod refinement;
 mod shrink;
 pub mod write;
 
-pub use self::compiled::ProgramNames;
+pub use self::compiled::{Namer, ProgramNames};
 pub use self::shrink::shrink;
 
 use serde::{Deserialize, Serialize};

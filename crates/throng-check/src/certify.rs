@@ -12,6 +12,7 @@
 mod asked;
 mod decode;
 pub mod interpreter;
+pub mod refinement;
 mod reuse;
 mod wording;
 

@@ -1,10 +1,11 @@
 //! The checker of evidence. It calls no engine and does not trust one.
 //!
-//! There are six rules, one file each: a run is replayed (`run`); a set is closed under steps
+//! There are six rules about targets, one file each: a run is replayed (`run`); a set is closed under steps
 //! (`forward`); views are closed and vectors do not grow (`views`, `linear`); a basis is closed
 //! under predecessors (`backward`); every case contradicts the state equation (`refutation`). Runs,
 //! closed sets and refutations respect the formula of a target; the other rules show that the
-//! larger, upward-closed target is unreachable. All rules share one membership test (`sets`). The
+//! larger, upward-closed target is unreachable. `simulation` is about refinement, which no target
+//! expresses. All rules share one membership test (`sets`). The
 //! trusted base is this module, [`throng_model`], [`throng_model::problem`] and the model itself;
 //! `partial_order` only for searches with partial orders, on which certificates do not rely.
 
@@ -21,6 +22,7 @@ mod partial_order;
 mod refutation;
 pub(crate) mod run;
 mod sets;
+pub mod simulation;
 mod starvation;
 mod stuck;
 mod views;

@@ -22,6 +22,7 @@ mod meter;
 mod mutate;
 mod orders;
 mod reach;
+mod refines;
 mod replay;
 mod rust;
 mod serve;
@@ -83,6 +84,12 @@ The question is that of `throng check` with the same options (of `throng cutoff`
 cutoff and no property is asked for); an answer to another one is INVALID.
 Exit status: 0 valid, 10 invalid, 1 a limit was hit, 2 unreadable certificate or input.";
 
+const REFINES_NOTES: &str = "\
+The first word of the output is SAFE (the program refines the machine), UNSAFE (it has a step that
+the machine does not allow) or UNKNOWN. What the machine never reaches, asked with
+`throng check MACHINE`, a program that refines it never reaches either.
+Exit status: 0 safe, 10 unsafe, 1 unknown (a limit was hit), 2 wrong input or call.";
+
 const MUTATE_NOTES: &str = "\
 Changed, one at a time: assertions are negated; locks are disabled; atomic sections are no
 longer atomic; in C, atomic operations that read and write become a read and a write; in Boolean
@@ -108,6 +115,8 @@ enum Command {
     Reach(ReachArgs),
     /// The smallest number of threads that shows every reachable thread state
     Cutoff(CutoffArgs),
+    /// Does each thread of a Boolean program move as a local/global state machine allows?
+    Refines(RefinesArgs),
     /// Check a certificate against its input, independently of the search that found it
     Certify(CertifyArgs),
     /// What does the proof depend on? Each lock, atomic section and assertion is changed, one at a
@@ -247,9 +256,13 @@ struct CertifyArgs {
     /// C: also a violation witness of SV-COMP, whose name ends in .yml
     #[arg(required_unless_present_any = ["project", "cargo"])]
     certificate: Option<PathBuf>,
-    /// C: of several files, those of the program come first and the certificate last
+    /// C: of several files, those of the program come first and the certificate last. Of `throng
+    /// refines`: the program, the machine, the certificate
     #[arg(value_name = "FILE")]
     more: Vec<PathBuf>,
+    /// As for `throng refines`
+    #[arg(long, value_name = "STATE", help_heading = "Question")]
+    role: Vec<String>,
     #[command(flatten)]
     question: QuestionArgs,
     /// Check the answer to whatever question the certificate states, which may not be that of the
@@ -418,6 +431,42 @@ impl From<MethodName> for CutoffMethod {
             MethodName::Dynamic => CutoffMethod::Dynamic,
         }
     }
+}
+
+/// Options of `throng refines`.
+#[derive(Debug, Args)]
+#[command(after_help = REFINES_NOTES)]
+struct RefinesArgs {
+    /// The program: .bp
+    program: PathBuf,
+    /// The machine: .ntts, with lines `means STATE CONDITION`
+    machine: PathBuf,
+    /// A local state of the machine in which threads of the program start; may be repeated. Without
+    /// it, those in which any number of threads starts
+    #[arg(long, value_name = "STATE", help_heading = "Question")]
+    role: Vec<String>,
+    /// Write the answer and its evidence to this file, for `throng certify PROGRAM MACHINE FILE`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
+    /// Write also over a file whose name ends like that of an input; inputs of this command and
+    /// read-only files stay all the same
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    /// Print the answer without checking its evidence first
+    #[arg(long, help_heading = "Output")]
+    no_check: bool,
+    /// Stop after this many seconds, or at most half a second later; fractions are fine
+    #[arg(long, value_name = "SECS", value_parser = seconds, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// Stop when the process uses more than this many MiB; without it, more than three quarters of
+    /// the memory of the machine, or of the control group (on Linux)
+    #[arg(long, value_name = "MIB", help_heading = "Limits")]
+    memory: Option<u64>,
+    /// Write one JSON document instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// Options of `throng translate`.
@@ -1098,6 +1147,7 @@ impl Command {
             Command::Orders(args) => args.output,
             Command::Reach(args) => args.output,
             Command::Cutoff(args) => args.output,
+            Command::Refines(args) => args.output,
             Command::Translate(args) => args.output,
             Command::Simulate(args) => args.output,
             Command::Bench(args) => args.output,
@@ -1132,6 +1182,7 @@ impl Cli {
             Command::Orders(args) => orders::run(args, console),
             Command::Reach(args) => reach::run(args, console),
             Command::Cutoff(args) => cutoff::run(args, console),
+            Command::Refines(args) => refines::run(args, console),
             Command::Translate(args) => translate::run(args, console),
             Command::Simulate(args) => simulate::run(args, console),
             Command::Bench(args) => bench::run(args, console),

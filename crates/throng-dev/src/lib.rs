@@ -1,6 +1,7 @@
 //! What tests of several modules share: the laws of a model, random problems, and a naive search to
 //! compare with.
 
+pub mod by_hand;
 pub mod fuzz;
 pub mod harness;
 pub mod integers;

@@ -24,6 +24,7 @@ pub mod on_covering;
 pub mod on_quotient;
 mod quotient;
 pub mod reachability;
+pub mod refinement;
 mod registry;
 pub mod reuse;
 #[cfg(feature = "symbolic")]

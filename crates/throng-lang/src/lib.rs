@@ -3,6 +3,7 @@
 pub mod bp;
 pub mod configuration;
 pub mod load;
+pub mod machine;
 pub mod mutant;
 pub mod ntts;
 pub mod patience;

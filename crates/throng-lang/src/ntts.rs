@@ -6,6 +6,7 @@
 //! local   out trying in
 //! init    free / out             # any number of threads in `out`; default: the first states
 //! target  error |
+//! means   free !lock             # the values of a program's variables that the state stands for
 //! free trying -> held in         # also `+>`, passive lists `p ~> q`, and top-level `~>`
 //! *    x -> * y                  # one edge per shared state, which does not change
 //! ```
@@ -19,12 +20,13 @@ use rustc_hash::FxHashMap;
 
 use crate::configuration::{parse_config, parse_target, shifted, shortened};
 use crate::patience::Patience;
+use crate::property::Part;
 use crate::source::{Diagnostic, Span};
 use crate::system::{Findings, Kind, System, notation};
 use crate::tts::Arrow;
 use throng_model::problem::{Initial, Target};
 use throng_model::table::{Fate, Names, Table, thread_step};
-use throng_model::{Bag, Local, Step};
+use throng_model::{Bag, Local, Shared, Step};
 
 /// Maximum number of steps of one file after `*` is expanded; more are surely a mistake.
 const MOST_EDGES: u64 = 5_000_000;
@@ -44,7 +46,8 @@ pub fn read_within(text: &str, patience: &Patience) -> (Option<System>, Vec<Diag
         return (None, findings.finish("E399", "W399"));
     }
     let table = Table::of_source(Names::List(shared.list()), Names::List(locals.list()), text, 24);
-    let mut reader = Reader { shared, locals, table, initial: Vec::new(), targets: Vec::new() };
+    let mut reader =
+        Reader { shared, locals, table, initial: Vec::new(), targets: Vec::new(), meanings: Vec::new() };
     for line in lines(text) {
         if let Err(d) = reader.line(&line) {
             findings.push(d);
@@ -207,6 +210,7 @@ struct Reader<'a> {
     table: Table,
     initial: Vec<Initial>,
     targets: Vec<Target>,
+    meanings: Vec<(Shared, Part)>,
 }
 
 impl Reader<'_> {
@@ -222,12 +226,31 @@ impl Reader<'_> {
             "shared" | "local" => {}
             "init" => self.initial.push(parse_config(rest, shared, locals).map_err(|d| shifted(d, at))?),
             "target" => self.targets.push(parse_target(rest, shared, locals).map_err(|d| shifted(d, at))?),
+            "means" => self.meaning(line)?,
             word => {
                 let message = format!("unexpected `{}`", shortened(word));
-                return Err(Diagnostic::error("E303", first.span, message)
-                    .label("expected `shared`, `local`, `init`, `target` or an edge `s l -> s' l'`"));
+                return Err(Diagnostic::error("E303", first.span, message).label(
+                    "expected `shared`, `local`, `init`, `target`, `means` or an edge `s l -> s' l'`",
+                ));
             }
         }
+        Ok(())
+    }
+
+    /// Reads `means STATE CONDITION`. The condition is read where there is a program.
+    fn meaning(&mut self, line: &Line<'_>) -> Result<(), Diagnostic> {
+        let [_, state, condition, ..] = line.words[..] else {
+            return Err(Diagnostic::error("E303", line.end(), "the line ends too early")
+                .label("expected `means`, a shared state and a condition on the variables of a program"));
+        };
+        let of = Shared(self.shared.state(state)?);
+        if self.meanings.iter().any(|m| m.0 == of) {
+            let message = format!("`{}` has a meaning already", shortened(state.text));
+            return Err(Diagnostic::error("E316", state.span, message)
+                .hint("write one condition: `(a) | (b)` for two cases"));
+        }
+        let from = condition.span.start as usize;
+        self.meanings.push((of, Part::of(&line.text[from - line.start..], from)));
         Ok(())
     }
 
@@ -331,6 +354,7 @@ impl Reader<'_> {
             targets: self.targets,
             kind: Kind::Ntts,
             complements: Vec::new(),
+            meanings: self.meanings,
         }
     }
 }

@@ -142,6 +142,7 @@ fn lower(text: &str, net: &Element, patience: &Patience, findings: &mut Findings
         targets: Vec::new(),
         kind: Kind::Pnml,
         complements: Vec::new(),
+        meanings: Vec::new(),
     }
 }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::patience::Patience;
+use crate::property::Part;
 use crate::source::Diagnostic;
 use throng_model::problem::{Bound, Initial, Problem, Target};
 use throng_model::table::{Names, Table};
 use throng_model::unfold::Unfolded;
-use throng_model::{Bag, Local};
+use throng_model::{Bag, Local, Shared};
 
 /// A system whose steps are all listed, with the questions its file asks.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct System {
     /// Local states of which exactly one has a thread, and only one, wherever the system starts: a
     /// variable of a net that is 0 or 1, and its complement.
     pub complements: Vec<(Local, Local)>,
+    /// What shared states say about the variables of a program, see [`crate::machine`].
+    pub meanings: Vec<(Shared, Part)>,
 }
 
 /// Kinds of explicit systems.
@@ -79,6 +82,7 @@ impl From<Unfolded> for System {
             targets: unfolded.targets,
             kind: Kind::Tts,
             complements: Vec::new(),
+            meanings: Vec::new(),
         }
     }
 }

@@ -166,6 +166,7 @@ impl Reader {
             targets: self.targets,
             kind: Kind::Tts,
             complements: Vec::new(),
+            meanings: Vec::new(),
         };
         (Some(system), self.findings.finish("E399", "W399"))
     }

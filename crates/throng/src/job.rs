@@ -10,6 +10,7 @@ mod execution;
 mod mutate;
 mod orders;
 mod reach;
+mod refines;
 pub(crate) mod slices;
 
 pub use self::cutoff::CutoffMethod;

@@ -191,6 +191,7 @@ pub use job::{CutoffMethod, Job, Moments, Prepared, Property, Start, verify};
 pub use outcome::{MemoryModel, Outcome, Phases, Remark, Status, Written};
 pub use report::cutoff::CutoffOutcome;
 pub use report::reach::ReachOutcome;
+pub use report::refines::{RefinesOutcome, RefinesVerdict};
 pub use report::text::Options as TextOptions;
 #[cfg(feature = "c")]
 pub use throng_c::flags::split as split_flags;

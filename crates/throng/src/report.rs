@@ -11,6 +11,7 @@ mod lanes;
 #[cfg(feature = "page")]
 pub(crate) mod page;
 pub mod reach;
+pub mod refines;
 pub(crate) mod sarif;
 pub mod story;
 pub mod text;

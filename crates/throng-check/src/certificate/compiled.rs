@@ -3,18 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::names::{Found, LocalName, LocalValues, SharedName, SharedValues, local_variable, masks, places};
+use super::names::{
+    Found, LocalName, LocalValues, SharedName, SharedValues, known, local_variable, masks, places,
+};
 use throng_lang::bp::Jit;
-use throng_lang::bp::program::expr::{FREE, ZERO};
+use throng_lang::bp::program::expr::ZERO;
 use throng_lang::bp::program::{Coded, Cubes, Program};
 use throng_model::table::Table;
 use throng_model::{Local, Shared};
-
-/// Returns the variables whose values are known.
-fn values(names: impl Iterator<Item = String>, masks: &[u8]) -> BTreeMap<String, u8> {
-    let known = names.zip(masks).filter(|(_, m)| **m != FREE);
-    known.map(|(name, &m)| (name, m >> 1)).collect()
-}
 
 /// A source of names for a model's states.
 pub trait Namer {
@@ -115,7 +111,7 @@ impl Namer for ProgramNames<'_> {
     fn shared(&self, s: Shared) -> SharedName {
         let (atomic, masks) = self.jit.shared_cube(s);
         let names = self.program().shared.iter().map(|v| v.name.clone());
-        SharedName::Values(SharedValues { atomic, values: values(names, &masks) })
+        SharedName::Values(SharedValues { atomic, values: known(names, &masks) })
     }
 
     fn local(&self, l: Local) -> LocalName {
@@ -126,7 +122,7 @@ impl Namer for ProgramNames<'_> {
         }
         LocalName::Values(LocalValues {
             at: self.at(point),
-            values: values(self.variables(point).into_iter(), &masks),
+            values: known(self.variables(point).into_iter(), &masks),
         })
     }
 }

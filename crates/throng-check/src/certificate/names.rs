@@ -82,6 +82,12 @@ pub fn local_variable(function: &str, variable: &Variable) -> String {
     format!("{function}:{}", variable.name)
 }
 
+/// Returns the variables whose values are known.
+pub fn known(names: impl Iterator<Item = String>, masks: &[u8]) -> BTreeMap<String, u8> {
+    let known = names.zip(masks).filter(|(_, m)| **m != FREE);
+    known.map(|(name, &m)| (name, m >> 1)).collect()
+}
+
 /// States by name; for one that the input does not have, the reason.
 pub type Found<W> = Vec<Result<W, String>>;
 

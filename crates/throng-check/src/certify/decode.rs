@@ -517,7 +517,7 @@ fn fault(target: &str, flaw: Flaw) -> Fault {
     }
 }
 
-fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W, Fault> {
+pub(super) fn named<W: Copy>(states: &[Result<W, String>], i: u32, kind: &str) -> Result<W, Fault> {
     match states.get(i as usize) {
         Some(Ok(state)) => Ok(*state),
         Some(Err(why)) => invalid(format!("{kind} state number {i}: {why}")),

@@ -13,6 +13,7 @@ mod control;
 mod model;
 mod properties;
 
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -20,7 +21,10 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use self::control::{Control, Move};
-use crate::certificate::names::{LocalName, SharedName, local_variable, masks};
+use crate::certificate::Namer;
+use crate::certificate::names::{
+    LocalName, LocalValues, SharedName, SharedValues, known, local_variable, masks,
+};
 use throng_lang::bp;
 use throng_lang::bp::function::{Kind, Name, Ref, Resolved};
 use throng_lang::bp::program::Cubes;
@@ -568,5 +572,24 @@ impl Interpreter {
             names.extend(function.variables.iter().map(|v| local_variable(&function.name, v)));
         }
         names
+    }
+}
+
+impl Namer for Interpreter {
+    fn shared(&self, s: Shared) -> SharedName {
+        let (atomic, masks) = self.shared_cube(s);
+        let names = self.program().shared.iter().map(|v| v.name.clone());
+        SharedName::Values(SharedValues { atomic, values: known(names, &masks) })
+    }
+
+    fn local(&self, l: Local) -> LocalName {
+        let (spot, masks) = self.local_cube(l);
+        LocalName::Values(match self.control.spots.get(spot as usize) {
+            None => LocalValues { at: String::new(), values: BTreeMap::new() },
+            Some(place) => LocalValues {
+                at: place.name.clone(),
+                values: known(self.variables(spot).into_iter(), &masks),
+            },
+        })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::console::{Console, Failure};
-use super::{CertifyArgs, files, limits, witness};
+use super::{CertifyArgs, files, limits, refines, witness};
 use throng::report::plural;
 use throng::{Error, Job, Outcome, Prepared, Written, is_about_orders};
 use throng_check::certificate::Claim;
@@ -35,6 +35,14 @@ pub(super) fn run(args: &CertifyArgs, console: &Console) -> Result<u8, Failure> 
     let size = bytes.len();
     if args.its_own_question && args.input.is_code() {
         return Err(Failure::Other("`--its-own-question` is not for source languages".into()));
+    }
+    let is_refinement = !args.more.is_empty() && !args.input.is_code();
+    if !is_refinement && !args.role.is_empty() {
+        return Err(Failure::Other("`--role` is for a program and a machine".into()));
+    }
+    if is_refinement {
+        let opened = console.open_within(&args.input, &[], args.input.reading(), &limits)?;
+        return refines::certify(args, &opened.map_err(Error::Impossible)?, console, &limits);
     }
     if !args.more.is_empty() && !args.input.is_c() {
         return Err(Failure::Other("several files before the certificate are for C".into()));
@@ -110,7 +118,7 @@ fn judgement(done: Result<Certified, Error>) -> Result<Result<Certified, Fault>,
     }
 }
 
-fn slurp(path: &Path) -> Result<Vec<u8>, String> {
+pub(super) fn slurp(path: &Path) -> Result<Vec<u8>, String> {
     let size = fs::metadata(path).map_err(|why| why.to_string())?;
     if size.is_dir() || size.len() > 4 * LARGEST {
         return Err("this is a directory or larger than 4 GiB".into());

@@ -134,6 +134,7 @@ fn scratch(name: &str) -> Scratch {
         "examples/c",
         "examples/c/orders",
         "examples/c/crawler",
+        "examples/machines",
         "examples/memory",
     ] {
         fs::create_dir_all(dir.join(folder)).unwrap();

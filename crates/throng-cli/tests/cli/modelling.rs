@@ -46,3 +46,28 @@ fn each_has_a_broken_version() {
         assert!(names.contains(&format!("{name}-broken")), "{name}");
     }
 }
+
+#[test]
+fn machines_and_programs_that_refine_them_are_answered_as_their_comments_say() {
+    let folder = Path::new(throng_dev::ROOT).join("examples/machines");
+    let (mut safe, mut broken) = (0, 0);
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines().map(|line| line.trim_start_matches(['/', '#', ' ']));
+        let expected = lines.find_map(|line| line.strip_prefix("expect: ")).expect("an expectation");
+        let (status, out, err) = run(&["check", path.to_str().unwrap(), "--json", "--timeout", "600"]);
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+        match expected {
+            "safe" => {
+                assert_eq!((status, &report["verdict"]), (Some(0), &"safe".into()), "{}", path.display());
+                safe += 1;
+            }
+            other => {
+                let threads = format!("unsafe, {} threads", report["targets"][0]["threads"]);
+                assert_eq!((status, other), (Some(10), threads.as_str()), "{}", path.display());
+                broken += 1;
+            }
+        }
+    }
+    assert!(safe >= 5 && broken >= 2, "{safe} {broken}");
+}

@@ -147,6 +147,30 @@ fn reach_and_cutoff_satisfy_their_schemas() {
 }
 
 #[test]
+fn refinement_satisfies_its_schema() {
+    let refines = schema("docs/schemas/refines.schema.json");
+    let machines = "examples/machines";
+    let cases: [(&str, &str, &[&str], &str, i32); 5] = [
+        ("lock", "lock", &[], "safe", 0),
+        ("lock-broken", "lock", &[], "unsafe", 10),
+        ("producer", "slot", &["--role", "producer"], "safe", 0),
+        ("consumer", "slot", &["--role", "producer"], "unsafe", 10),
+        ("producer-broken", "slot", &["--role", "producer"], "unsafe", 10),
+    ];
+    for (program, machine, more, result, status) in cases {
+        let files = [format!("{machines}/{program}.bp"), format!("{machines}/{machine}.ntts")];
+        let ran = in_root(&[&["refines", &files[0], &files[1], "--json"], more].concat());
+        let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        satisfies(&refines, &document, program);
+        assert_eq!(
+            (document["result"].as_str(), ran.status.code()),
+            (Some(result), Some(status)),
+            "{document}"
+        );
+    }
+}
+
+#[test]
 fn a_failed_assertion_points_into_the_c_file() {
     let scratch = Scratch::new("schemas-c");
     let dir = &scratch.0;

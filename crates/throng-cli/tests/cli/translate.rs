@@ -228,6 +228,7 @@ fn random_tables_keep_their_verdict() {
             table,
             kind: Kind::Tts,
             complements: Vec::new(),
+            meanings: Vec::new(),
         };
         let Some(violated) = coverable(&system) else { continue };
         violations += u32::from(violated);

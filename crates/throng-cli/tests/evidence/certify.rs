@@ -345,6 +345,7 @@ fn as_input(table: throng_dev::Signals) -> Loaded {
         targets: Vec::new(),
         kind: Kind::Tts,
         complements: Vec::new(),
+        meanings: Vec::new(),
     };
     let source = Arc::new(Source::new("random", "random"));
     Loaded { source, format: Format::Tts, input: Input::System(system), warnings: Vec::new() }

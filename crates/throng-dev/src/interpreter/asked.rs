@@ -115,7 +115,7 @@ impl Naive<'_> {
     }
 
     /// Everything that can follow, and whether something was left out.
-    fn closure(
+    pub(super) fn closure(
         &self,
         mut open: Vec<Config>,
         question: &Question,

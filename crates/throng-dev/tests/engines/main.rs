@@ -3,6 +3,7 @@
 
 mod agreement;
 mod broadcast;
+mod by_hand;
 mod concrete;
 mod cutoff;
 mod differential;
@@ -13,6 +14,7 @@ mod karp_miller_programs;
 mod localise;
 mod mutations;
 mod reachability;
+mod refinement;
 mod rust_examples;
 mod symbolic;
 mod unfold;

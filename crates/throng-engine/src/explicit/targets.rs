@@ -20,7 +20,7 @@ use throng_model::{Bystanders, Config, Local, Model, Shared, Step};
 pub struct Targets {
     model: Arc<dyn Model>,
     bads: Vec<Bad>,
-    /// Exact models only: the bad configurations of each shared state.
+    /// The bad configurations of each shared state.
     by_shared: FxHashMap<Shared, Vec<u32>>,
     /// Exact models only: the bad configurations watched at each thread state.
     by_watch: FxHashMap<(Shared, Local), Vec<u32>>,
@@ -83,8 +83,11 @@ impl Targets {
         if self.model.is_exact() {
             return self.by_shared.get(&s).cloned().unwrap_or_default();
         }
-        let meets = |&i: &u32| self.model.meets_shared(s, self.bad(i).config.shared);
-        (0..self.bads.len() as u32).filter(meets).collect()
+        // Comparing states may be expensive, and many bad configurations have the same one.
+        let meets = self.by_shared.iter().filter(|(other, _)| self.model.meets_shared(s, **other));
+        let mut found: Vec<u32> = meets.flat_map(|(_, bads)| bads).copied().collect();
+        found.sort_unstable();
+        found
     }
 
     /// Returns those of them that are watched at `l`; `at_shared` is the result of
@@ -112,10 +115,9 @@ impl Targets {
     }
 
     fn add(&mut self, bad: Bad) {
-        let i = self.bads.len() as u32;
+        let (i, s) = (self.bads.len() as u32, bad.config.shared);
+        self.by_shared.entry(s).or_default().push(i);
         if self.model.is_exact() {
-            let s = bad.config.shared;
-            self.by_shared.entry(s).or_default().push(i);
             if let Some(l) = bad.watched {
                 self.by_watch.entry((s, l)).or_default().push(i);
             }

@@ -63,7 +63,7 @@ impl StateCodec {
             }
             StateCodec::Wide(table) => {
                 let table = table.read().expect("no panic while locked");
-                let (head, masks) = table.get_index(code as usize).expect("codes come from encode");
+                let (head, masks) = state(&table, code);
                 (*head, masks.iter().copied().collect())
             }
         }
@@ -74,7 +74,8 @@ impl StateCodec {
         match self {
             StateCodec::Narrow { width: 32 } => 0,
             StateCodec::Narrow { width } => (code >> (2 * width)) as u32,
-            StateCodec::Wide(_) => self.decode(code).0,
+            // Only the head is read: states may have hundreds of variables.
+            StateCodec::Wide(table) => state(&table.read().expect("no panic while locked"), code).0,
         }
     }
 
@@ -89,9 +90,10 @@ impl StateCodec {
                 let both = a & b & masks;
                 self.head(a) == self.head(b) && (both | both >> 1) & ones == ones
             }
-            StateCodec::Wide(_) => {
-                let ((ha, ca), (hb, cb)) = (self.decode(a), self.decode(b));
-                ha == hb && ca.iter().zip(&cb).all(|(x, y)| x & y != 0)
+            StateCodec::Wide(table) => {
+                let table = table.read().expect("no panic while locked");
+                let ((ha, ca), (hb, cb)) = (state(&table, a), state(&table, b));
+                ha == hb && ca.iter().zip(cb).all(|(x, y)| x & y != 0)
             }
         }
     }
@@ -118,8 +120,7 @@ impl StateCodec {
             }
             StateCodec::Wide(table) => {
                 let table = table.read().expect("no panic while locked");
-                let state = |code: u64| table.get_index(code as usize).expect("codes come from encode");
-                let ((ha, ca), (hb, cb)) = (state(a), state(b));
+                let ((ha, ca), (hb, cb)) = (state(&table, a), state(&table, b));
                 ha == hb && ca.iter().zip(cb).all(|(x, y)| x & y == *x)
             }
         }
@@ -135,7 +136,7 @@ impl StateCodec {
             }
             StateCodec::Wide(table) => {
                 let table = table.read().expect("no panic while locked");
-                let (_, masks) = table.get_index(code as usize).expect("codes come from encode");
+                let (_, masks) = state(&table, code);
                 if masks.len() > 64 {
                     return code;
                 }
@@ -157,7 +158,7 @@ impl StateCodec {
     pub fn to_bytes(&self, code: u64) -> Vec<u8> {
         let StateCodec::Wide(table) = self else { return code.to_le_bytes().into() };
         let (table, mut bytes) = (table.read().expect("no panic while locked"), Vec::new());
-        let (head, masks) = table.get_index(code as usize).expect("codes come from encode");
+        let (head, masks) = state(&table, code);
         write_state(*head, masks, &mut bytes);
         bytes
     }
@@ -200,6 +201,11 @@ impl StateCodec {
         let masks = if width == 32 { u64::MAX } else { (1 << (2 * width)) - 1 };
         (masks, masks & 0x5555_5555_5555_5555)
     }
+}
+
+/// Returns the wide state with this code.
+fn state(table: &States, code: u64) -> &(u32, Box<[u8]>) {
+    table.get_index(code as usize).expect("codes come from encode")
 }
 
 /// Writes a wide state: its head, then four masks per byte.

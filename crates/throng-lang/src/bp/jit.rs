@@ -6,24 +6,29 @@
 //! an inside point moves, else only those outside (there is never more than one inside). Thus
 //! reference 2.12 is a property of states, and engines need not know about it.
 
-use std::any::Any;
+mod describe;
+mod index;
+mod predecessors;
+mod sets;
+
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use self::describe::cut;
+use self::index::Index;
 use super::encoding::StateCodec;
 use super::expr::{Cube, FREE, ONE, Var, ZERO};
 use super::program::access::{footprints, shared_bits};
 use super::program::{BystanderEffect, Coded, Cubes, EdgeKind, Program, live, waiting};
-use super::relation::{Direction, Env, Patience, solve, solve_guard, solve_other};
-use super::types::{Groups, grouped};
+use super::relation::{Direction, Env, Patience, solve, solve_other};
 use super::{Options, ast};
 use throng_model::problem::Initial;
 use throng_model::waiting::Waits;
 use throng_model::{
-    Bag, Bystanders, Describe, Edge, Footprint, Footprints, Incomplete, Local, Model, Persist, Place,
-    Predecessors, SetStates, Shared, Step, StopCheck, Traits, Transfers,
+    Bag, Bystanders, Edge, Footprint, Footprints, Incomplete, Local, Model, Persist, Predecessors, SetStates,
+    Shared, Step, Traits, Transfers,
 };
 
 /// A program that can be explored.
@@ -67,62 +72,6 @@ struct Forgotten {
     live: Vec<Vec<bool>>,
     /// For each edge, the assignments whose value cannot.
     faint: Vec<Vec<bool>>,
-}
-
-/// Edges by their effect.
-#[derive(Debug, Default)]
-struct Index {
-    /// Edges to each point.
-    into: Vec<Vec<u32>>,
-    /// Edges that start a thread at each point.
-    child: Vec<Vec<u32>>,
-    /// Wait points from which a thread is woken to each point.
-    woken: Vec<Vec<u32>>,
-    /// All wait points.
-    waits: Vec<u32>,
-    /// Edges that wake other threads.
-    wakers: Vec<u32>,
-    passive: Vec<u32>,
-    /// Edges that assign a shared variable or enter or leave an atomic section.
-    shared: Vec<u32>,
-    /// Edges that end the thread.
-    ends: Vec<u32>,
-}
-
-impl Index {
-    fn new(program: &Program) -> Index {
-        let points = program.points.len();
-        let mut index = Index { into: vec![Vec::new(); points], ..Index::default() };
-        (index.child, index.woken) = (index.into.clone(), index.into.clone());
-        for (i, edge) in program.edges.iter().enumerate() {
-            let i = i as u32;
-            match edge.to {
-                Some(to) => index.into[to as usize].push(i),
-                None => index.ends.push(i),
-            }
-            if let Some(child) = edge.child {
-                index.child[child as usize].push(i);
-            }
-            match edge.kind {
-                EdgeKind::Plain => {}
-                EdgeKind::Passive => index.passive.push(i),
-                EdgeKind::Signal | EdgeKind::Broadcast => index.wakers.push(i),
-            }
-            let flips = edge.to.is_some_and(|to| {
-                program.points[to as usize].inside != program.points[edge.from as usize].inside
-            });
-            if flips || edge.effect.assigns.iter().any(|a| matches!(a.0, Var::Shared(_))) {
-                index.shared.push(i);
-            }
-        }
-        for (i, point) in program.points.iter().enumerate() {
-            if let Some(woken) = point.woken {
-                index.waits.push(i as u32);
-                index.woken[woken as usize].push(i as u32);
-            }
-        }
-        index
-    }
 }
 
 impl Jit {
@@ -309,55 +258,6 @@ impl Jit {
             steps.extend(found.drain(..).map(|env| self.step(id, &env, s, l, in_full)));
         }
         out.extend(steps);
-    }
-
-    /// Appends the steps of an edge that end within the given values; `local` belongs to a point,
-    /// and `flag` must fit the point to which the edge leads.
-    fn backward(
-        &self,
-        id: u32,
-        flag: bool,
-        shared: &Cube,
-        (at, local): (Option<u32>, &Cube),
-        out: &mut IndexSet<Step, FxBuildHasher>,
-    ) {
-        let edge = &self.program.edges[id as usize];
-        if self.inside(edge.to) != flag {
-            return;
-        }
-        let mut local = local.clone();
-        if let (Some(at), None) = (at, &edge.effect.others) {
-            self.forget(at, &mut local);
-        }
-        let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
-        let used = self.program.used_slots(edge.from);
-        for (place, _) in &edge.effect.assigns {
-            match *place {
-                Var::Shared(i) => {
-                    env.new.push(shared[i as usize]);
-                    env.shared[i as usize] = FREE;
-                }
-                Var::Local(i) => {
-                    env.new.push(local[i as usize]);
-                    env.local[i as usize] = if (i as usize) < used { FREE } else { ZERO };
-                }
-                Var::New(_) | Var::Other(_) | Var::OtherNew(_) => {}
-            }
-        }
-        let mut found = Vec::new();
-        self.note(solve(&edge.effect, env, Direction::Backward, &[], &self.patience, &mut found), edge.from);
-        for env in found {
-            let from = self.encode_shared(self.program.points[edge.from as usize].inside, &env.shared);
-            let take = Local(self.local.encode(edge.from, &env.local));
-            out.insert(self.step(id, &env, from, take, false));
-        }
-    }
-
-    /// Like [`Jit::backward`], for any point and values of the active thread after the step.
-    fn backward_anywhere(&self, id: u32, flag: bool, shared: &Cube, out: &mut IndexSet<Step, FxBuildHasher>) {
-        let edge = &self.program.edges[id as usize];
-        let local = self.program.free_slots(edge.to.unwrap_or(edge.from));
-        self.backward(id, flag, shared, (edge.to, &local), out);
     }
 
     /// Returns the values that the bystanders' part of a step reads, from the step's states and its
@@ -638,203 +538,6 @@ impl Transfers for Jit {
     }
 }
 
-impl Predecessors for Jit {
-    fn pre(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        let (flag, shared) = self.shared.decode(s.0);
-        let (point, local) = self.local.decode(l.0);
-        let flag = flag == 1;
-        let mut steps = IndexSet::default();
-        if self.is_ended(point) {
-            self.index.ends.iter().for_each(|&id| self.backward_anywhere(id, flag, &shared, &mut steps));
-            out.extend(steps);
-            return self.complete();
-        }
-        let at = point as usize;
-        let there = (Some(point), &local);
-        self.index.into[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
-        // The child has the parent's variables.
-        self.index.child[at].iter().for_each(|&id| self.backward(id, flag, &shared, there, &mut steps));
-        for &id in &self.index.wakers {
-            let condition = self.program.edges[id as usize].condition;
-            let waits = |&w: &u32| self.program.points[w as usize].condition == condition;
-            if self.index.woken[at].iter().any(waits) {
-                self.backward_anywhere(id, flag, &shared, &mut steps);
-            }
-        }
-        for &id in &self.index.passive {
-            let others = self.program.edges[id as usize].effect.others.as_deref();
-            if others.is_some_and(|o| self.program.view(o, point).is_some()) {
-                self.backward_anywhere(id, flag, &shared, &mut steps);
-            }
-        }
-        out.extend(steps);
-        self.complete()
-    }
-
-    fn pre_shared(&self, s: Shared, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        let (flag, shared) = self.shared.decode(s.0);
-        let mut steps = IndexSet::default();
-        self.index.shared.iter().for_each(|&id| self.backward_anywhere(id, flag == 1, &shared, &mut steps));
-        out.extend(steps);
-        self.complete()
-    }
-
-    fn bystander_back(&self, step: &Step, l: Local, out: &mut Vec<Local>) -> Result<(), Incomplete> {
-        let Some(others) = self.others_of(step) else {
-            if self.woken(l).is_none() || self.waits_for(l) != self.wakes(step) {
-                out.push(l);
-            }
-            let mut origins = Vec::new();
-            self.woken_back(l, &mut origins);
-            out.extend(origins.into_iter().filter(|&w| self.waits_for(w) == self.wakes(step)));
-            return Ok(());
-        };
-        let Some((view, point, slots)) = self.taking_part(others, l) else {
-            out.push(l);
-            return Ok(());
-        };
-        let mut env = self.active_env(step, others);
-        env.other = view.iter().map(|&slot| slots[slot]).collect();
-        for (i, _) in &others.assigns {
-            env.other_new.push(env.other.get(*i as usize).copied().unwrap_or(FREE));
-        }
-        for (i, _) in &others.assigns {
-            if let Some(m) = env.other.get_mut(*i as usize) {
-                *m = FREE;
-            }
-        }
-        let mut found = Vec::new();
-        self.note(solve_other(others, env, Direction::Backward, &self.patience, &mut found), point);
-        for env in found {
-            let mut before = slots.clone();
-            view.iter().zip(&env.other).for_each(|(&slot, &m)| before[slot] = m);
-            let origin = Local(self.local.encode(point, &before));
-            if !out.contains(&origin) {
-                out.push(origin);
-            }
-        }
-        self.complete()
-    }
-
-    fn woken_back(&self, l: Local, out: &mut Vec<Local>) {
-        let (point, slots) = self.local.decode(l.0);
-        if !self.is_ended(point) {
-            out.extend(self.index.woken[point as usize].iter().map(|&w| Local(self.local.encode(w, &slots))));
-        }
-    }
-
-    fn waiting(&self, out: &mut Vec<Local>) {
-        out.extend(self.index.waits.iter().map(|&w| self.free_local(w)));
-    }
-}
-
-impl SetStates for Jit {
-    fn meets_shared(&self, a: Shared, b: Shared) -> bool {
-        self.shared.meets(a.0, b.0)
-    }
-
-    fn meets_local(&self, a: Local, b: Local) -> bool {
-        self.local.meets(a.0, b.0)
-    }
-
-    fn within_shared(&self, a: Shared, b: Shared) -> bool {
-        self.shared.within(a.0, b.0)
-    }
-
-    fn within_local(&self, a: Local, b: Local) -> bool {
-        self.local.within(a.0, b.0)
-    }
-
-    fn meet_shared(&self, a: Shared, b: Shared) -> Option<Shared> {
-        self.shared.meet(a.0, b.0).map(Shared)
-    }
-
-    fn meet_local(&self, a: Local, b: Local) -> Option<Local> {
-        self.local.meet(a.0, b.0).map(Local)
-    }
-
-    fn local_class(&self, l: Local) -> u64 {
-        self.local.head(l.0).into()
-    }
-
-    fn local_shape(&self, l: Local) -> u64 {
-        self.local.shape(l.0)
-    }
-
-    fn inside_atomic(&self, s: Shared) -> bool {
-        self.shared.head(s.0) == 1
-    }
-
-    fn forgets(&self) -> bool {
-        self.forgotten.is_none()
-    }
-
-    fn forget(&self, l: Local) -> Local {
-        let live = self.live.get_or_init(|| live::live_slots(&self.program, &[]));
-        let (point, mut slots) = self.local.decode(l.0);
-        // A thread that has ended is not at a point of the program.
-        if live.get(point as usize).is_none() {
-            return l;
-        }
-        self.open(point, &mut slots, live);
-        Local(self.local.encode(point, &slots))
-    }
-
-    fn narrow(
-        &self,
-        step: &Step,
-        to: Shared,
-        put: Option<Local>,
-        spawn: Option<Local>,
-    ) -> Option<(Shared, Local)> {
-        self.narrow_active(step, to, put, spawn)
-    }
-
-    fn narrow_bystander(&self, step: &Step, before: Local, after: Local) -> Option<Local> {
-        self.narrow_other(step, before, after)
-    }
-
-    fn cubes(&self) -> &dyn Cubes {
-        self
-    }
-
-    fn post_in_full(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
-        self.forward(s, l, true, out);
-        self.complete()
-    }
-
-    fn moving(&self, s: Shared, l: Local, out: &mut Vec<(Shared, Local)>) -> Result<(), Incomplete> {
-        let (flag, shared) = self.shared.decode(s.0);
-        let (point, local) = self.local.decode(l.0);
-        if self.is_ended(point) || self.inside(Some(point)) != (flag == 1) {
-            return self.complete();
-        }
-        let mut found = Vec::new();
-        for &id in &self.program.points[point as usize].edges {
-            let effect = &self.program.edges[id as usize].effect;
-            let mut env = Env { shared: shared.clone(), local: local.clone(), ..Env::default() };
-            env.new.resize(effect.assigns.len(), FREE);
-            self.note(solve(effect, env, Direction::Forward, &[], &self.patience, &mut found), point);
-        }
-        if let Some(condition) = &self.program.points[point as usize].assertion {
-            self.note(solve_guard(condition, false, shared, local, &mut found), point);
-        }
-        let part = |env: Env| {
-            (self.encode_shared(flag == 1, &env.shared), Local(self.local.encode(point, &env.local)))
-        };
-        out.extend(found.into_iter().map(part));
-        self.complete()
-    }
-
-    fn set_stop_check(&self, check: Option<StopCheck>) {
-        self.patience.set_stop_check(check);
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
 impl Footprints for Jit {
     fn footprint(&self, l: Local) -> Footprint {
         let point = self.local.head(l.0);
@@ -879,106 +582,4 @@ impl Persist for Jit {
         let points = self.program.points.len() as u32 + 1;
         self.local.of_bytes(points, self.program.slots, bytes).map(Local)
     }
-}
-
-impl Describe for Jit {
-    fn shared_values(&self, s: Shared) -> Vec<(String, String)> {
-        let (_, masks) = self.shared.decode(s.0);
-        grouped(&self.program.shared, &masks, &self.program.groups.shared)
-    }
-
-    fn shared_bits(&self, s: Shared) -> Vec<(String, String)> {
-        if self.program.groups.shared.is_empty() {
-            return Vec::new();
-        }
-        grouped(&self.program.shared, &self.shared.decode(s.0).1, &[])
-    }
-
-    fn local_values(&self, l: Local) -> Vec<(String, String)> {
-        self.values_of(l, &self.program.groups)
-    }
-
-    fn local_bits(&self, l: Local) -> Vec<(String, String)> {
-        let Groups { thread_locals, functions, .. } = &self.program.groups;
-        if thread_locals.is_empty() && functions.iter().all(Vec::is_empty) {
-            return Vec::new();
-        }
-        self.values_of(l, &Groups::default())
-    }
-
-    fn way(&self, edge: Edge) -> Option<String> {
-        let to = self.program.edges[edge.0 as usize].to;
-        let ways = self.program.points[self.program.edges[edge.0 as usize].from as usize].edges.iter();
-        let mut others = ways.map(|&e| self.program.edges[e as usize].to).filter(|&other| other != to);
-        let first = others.next()?;
-        let Some(to) = to else { return Some("the end".into()) };
-        let line = |point: u32| self.program.info(point).line;
-        let alike = std::iter::once(first).chain(others).flatten().any(|other| line(other) == line(to));
-        let text = if alike { format!(": {}", cut(&self.program.info(to).text)) } else { String::new() };
-        Some(format!("line {}{text}", line(to)))
-    }
-
-    fn place(&self, l: Local) -> Option<Place> {
-        let point = self.local.head(l.0);
-        (!self.is_ended(point)).then(|| self.place_of(point))
-    }
-
-    fn edge_place(&self, edge: Edge) -> Place {
-        self.place_of(self.program.edges[edge.0 as usize].from)
-    }
-
-    fn places(&self) -> Vec<Place> {
-        let of = |f: &super::program::FunctionInfo| {
-            f.nodes.iter().map(|n| place(n, f.name.clone())).collect::<Vec<_>>()
-        };
-        self.program.functions.iter().flat_map(of).collect()
-    }
-}
-
-impl Jit {
-    /// Returns the variables of a local state; the bits of a group are one value.
-    fn values_of(&self, l: Local, groups: &Groups) -> Vec<(String, String)> {
-        let (point, slots) = self.local.decode(l.0);
-        if self.is_ended(point) {
-            return vec![("ended".into(), "1".into())];
-        }
-        let mut named = grouped(&self.program.thread_locals, &slots, &groups.thread_locals);
-        let innermost = self.program.points[point as usize].instance;
-        let mut frames = vec![innermost];
-        while let Some((caller, _)) = frames.last().and_then(|&i| self.program.instances[i].caller) {
-            frames.push(caller);
-        }
-        for i in frames {
-            let instance = &self.program.instances[i];
-            let function = &self.program.functions[instance.function];
-            let its = groups.functions.get(instance.function).map_or(&[][..], |g| g);
-            for (name, value) in grouped(&function.variables, &slots[instance.base..], its) {
-                let name = if i == innermost { name } else { format!("{}.{name}", function.name) };
-                named.push((name, value));
-            }
-        }
-        named
-    }
-
-    fn place_of(&self, point: u32) -> Place {
-        place(self.program.info(point), self.program.call_path(point))
-    }
-}
-
-fn place(info: &super::program::NodeInfo, function: String) -> Place {
-    Place {
-        line: info.line,
-        column: info.column,
-        text: info.text.clone(),
-        labels: info.labels.clone(),
-        function,
-        origin: info.origin.clone(),
-        ..Place::default()
-    }
-}
-
-/// Shortens a long text.
-fn cut(text: &str) -> String {
-    let short: String = text.chars().take(60).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
 }

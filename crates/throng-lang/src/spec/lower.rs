@@ -136,6 +136,7 @@ pub(super) fn lower(
         targets,
         kind: Kind::Spec,
         complements: complements.iter().map(|&(x, not_x)| (local(x), local(not_x))).collect(),
+        meanings: Vec::new(),
     })
 }
 

@@ -269,6 +269,7 @@ impl Generator {
             targets: vec![Target::covering("t", configs)],
             kind: Kind::Tts,
             complements: Vec::new(),
+            meanings: Vec::new(),
         }
     }
 }

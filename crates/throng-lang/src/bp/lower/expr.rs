@@ -1,7 +1,8 @@
 //! Expressions: the type and the bits of each part.
 
 use super::number::{Number, and, choose, constant, is_open, not, or, size, xor};
-use super::{Declared, Lowering, MOST_DEPTH, MOST_NODES, Result, describe, element_bits, error, too_large};
+use super::statement::too_large;
+use super::{Declared, Lowering, MOST_DEPTH, MOST_NODES, Result, describe, element_bits, error};
 use crate::bp::ast::{BinaryOp, ChainOp, Expr, ExprKind, Ident};
 use crate::bp::types::Type;
 use crate::source::Span;
