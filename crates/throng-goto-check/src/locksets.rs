@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use throng_check::Checked;
 
 use throng_goto::program::{
-    Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, address, next, object_of, offset_of,
-    writes,
+    Access, BinOp, Expr, Instr, PRIVATE, Program, Start, Template, address, is_private, next, object_of,
+    offset_of, writes,
 };
 
 /// What is known at each instruction of each template; `None` where no thread comes.
@@ -102,9 +102,10 @@ impl<'p> Code<'p> {
     }
 
     /// Returns the lock that is taken, if no other thread can hold it then: its word was 0 in the same
-    /// atomic section, and is not any more.
+    /// atomic section, and is not any more. Of a private variable each thread has one of its own,
+    /// which keeps no other thread out.
     pub(crate) fn exclusive(&self, pc: usize, lock: &Expr) -> Option<i64> {
-        let (a, code) = (self.known(lock)?, &self.t.code);
+        let (a, code) = (self.known(lock).filter(|a| !is_private(*a))?, &self.t.code);
         let store = pc.checked_sub(1)?;
         let Instr::Store(to, v, at) = &code[store] else { return None };
         let mut registers = 0;
@@ -413,6 +414,8 @@ pthread_mutex_t m, n; int x, a[4];
             "x++;".to_string(),
             format!("{} x = 1;", lock("m", "x++;")),
             format!("{} {}", lock("m", "x++;"), lock("n", "x++;")),
+            // Each thread has a lock of its own.
+            format!("static _Thread_local pthread_mutex_t o; {}", lock("o", "x++;")),
             // A thread that does not hold the lock gives it back.
             format!("{} pthread_mutex_unlock(&m);", lock("m", "x++;")),
             // The word of the lock is written by other means.

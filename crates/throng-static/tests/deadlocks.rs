@@ -151,6 +151,16 @@ fn what_may_be_held() {
 }
 
 #[test]
+fn a_loop_on_a_private_variable_whose_address_others_know_may_wait() {
+    let waits = |known: &str| {
+        let body = format!("int go = 1; {known} while (go) ; {}", within(M, "x++;"));
+        ruled_out(&format!("int *shared; {}", two(&body, "", BOTH)))
+    };
+    assert_eq!(waits(""), Some(true));
+    assert_eq!(waits("shared = &go;"), None);
+}
+
+#[test]
 fn locks_in_objects() {
     let main = "for (int i = 0; i < 9; i++) { struct s *k = malloc(sizeof *k); pthread_mutex_init(&k->m, 0);
         k->next = head; head = k; } threads(f, head);";

@@ -10,6 +10,7 @@ mod ci;
 mod combined;
 mod commands;
 mod compiler;
+mod corners;
 mod docs;
 mod editors;
 mod explain;

@@ -94,11 +94,11 @@ impl<'a> Writer<'a> {
         };
         let first = old.arguments;
         for (place, mine) in context.ghosts.own.iter().enumerate() {
-            new.registers.insert(first + place, BIT);
-            new.names.insert(first + place, Some(format!("monitor.{}", format!("{mine:?}").to_lowercase())));
-            if !new.owners.is_empty() {
+            if new.owners.len() == new.names.len() {
                 new.owners.insert(first + place, String::new());
             }
+            new.registers.insert(first + place, BIT);
+            new.names.insert(first + place, Some(format!("monitor.{}", format!("{mine:?}").to_lowercase())));
         }
         new.arguments += context.ghosts.own.len();
         let mut writer = Writer {
@@ -125,11 +125,11 @@ impl<'a> Writer<'a> {
 
     /// A new register.
     pub fn register(&mut self, ty: Int) -> Reg {
-        self.new.registers.push(ty);
-        self.new.names.push(None);
-        if !self.new.owners.is_empty() {
+        if self.new.owners.len() == self.new.names.len() {
             self.new.owners.push(String::new());
         }
+        self.new.registers.push(ty);
+        self.new.names.push(None);
         self.new.registers.len() as Reg - 1
     }
 

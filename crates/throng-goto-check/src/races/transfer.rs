@@ -42,7 +42,7 @@ pub struct Flow<'a> {
     /// By template, the addresses that a call of it may release.
     released: Vec<Pointers>,
     /// The objects that other threads may come to know.
-    escaped: &'a BTreeSet<Site>,
+    pub(super) escaped: &'a BTreeSet<Site>,
     /// The variables that only one thread writes.
     pub(super) cells: Cells,
     /// The variables in which threads count themselves.

@@ -84,6 +84,9 @@ impl Waits {
                 Some("a thread may end with a lock")
             }
             Instr::Call { .. } | Instr::CallPointer { .. } => Some("a function is called"),
+            Instr::Load(_, a, _) if flow.may_wait_for_own(t, a) && template.repeats(pc) => {
+                Some("a loop may wait for a variable of its own thread, whose address others know")
+            }
             _ => None,
         };
         if let (Some(why), None) = (why, &self.wrong) {
@@ -287,6 +290,13 @@ impl<'a> Graph<'a> {
 }
 
 impl Flow<'_> {
+    /// Returns whether what is loaded may be a private variable that other threads write. Loops that
+    /// read nothing else are not among the waiting loops, which take such a variable for their own.
+    fn may_wait_for_own(&self, t: usize, address: &Expr) -> bool {
+        let own = |site: &Site| matches!(site, Site::Private(_) | Site::Local(..));
+        self.values.of(t, address).sites().any(|site| own(&site) && self.escaped.contains(&site))
+    }
+
     /// The thread takes a lock: it may hold it from now on.
     pub(super) fn holds_from_now(&self, t: usize, lock: &Expr, before: &State, then: &mut State) {
         if !self.holds {
