@@ -53,3 +53,26 @@ fn functions_without_variables_get_a_monitor_as_others_do() {
     let (status, said) = asked(text, &rest);
     assert_eq!(status, Some(10), "{said}");
 }
+
+/// A program in which two threads execute these statements of a function.
+fn twice(variables: &str, statements: &str) -> String {
+    format!(
+        "#include <pthread.h>\n{variables}\nvoid *f(void *unused) {{\n{statements}\nreturn 0; }}
+        int main(void) {{
+          pthread_t t, u;
+          pthread_create(&t, 0, f, 0); pthread_create(&u, 0, f, 0);
+          pthread_join(t, 0); pthread_join(u, 0);
+        }}"
+    )
+}
+
+#[test]
+fn a_race_is_asked_about_by_its_bytes_and_by_each_of_its_lines() {
+    let variables = "int a[4]; union { int i; char c[4]; } u; int x, y;";
+    let text = twice(variables, "for (int i = 0; i < 4; i++) a[i] = i;\nu.c[2] = 1;\nx = 1;\nx = 2;");
+    let raced = ["a", "a[1]", "a[3]", "u", "u.i", "u.c[2]", "x", "corner.c:6", "corner.c:7"];
+    for (about, status) in raced.map(|about| (about, 10)).into_iter().chain([("y", 0), ("u.c[1]", 0)]) {
+        let (found, said) = asked(&text, &["--race", about]);
+        assert_eq!(found, Some(status), "{about}: {said}");
+    }
+}

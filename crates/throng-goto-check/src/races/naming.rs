@@ -50,7 +50,7 @@ impl Report<'_> {
             return None;
         }
         let (mut reasons, mut racing) = (BTreeSet::new(), Vec::new());
-        let mut several = false;
+        let (mut several, mut others) = (false, false);
         for (n, a) in group.iter().enumerate() {
             if racing.len() > MOST_RACING {
                 break;
@@ -59,12 +59,13 @@ impl Report<'_> {
                 match self.pairs.apart(site, a.0, b.0) {
                     Some(Apart::Harmless) => {}
                     Some(why) => _ = reasons.insert(why),
-                    None => racing.push((*a, *b)),
+                    None if self.is_asked(site, a, b) => racing.push((*a, *b)),
+                    None => others = true,
                 }
                 several |= self.is_shared(a, b);
             }
         }
-        if racing.is_empty() && (!several || self.pairs.stays(site)) {
+        if racing.is_empty() && (others || !several || self.pairs.stays(site)) {
             return None;
         }
         let name = self.name(site, group);
@@ -74,6 +75,26 @@ impl Report<'_> {
         };
         let accesses = group.iter().flat_map(|e| e.1).collect::<BTreeSet<_>>().len();
         Some(Shared { site: self.original_site(site), name, line: self.line(site), accesses, status })
+    }
+
+    /// Returns whether a race of two accesses is one that is asked about: one of their instructions
+    /// is in a line, or both access bytes of a variable.
+    fn is_asked(&self, site: Site, a: &Entry<'_>, b: &Entry<'_>) -> bool {
+        let program = &self.split.program;
+        let touches = |e: &Entry<'_>, (from, size)| e.0.at.overlaps(e.0.size, Offsets::one(from), size);
+        let bytes = match site {
+            Site::Object(o) => program.bytes_asked_about(o),
+            _ => Vec::new(),
+        };
+        program.about.is_empty()
+            || self.asked_place(a).or(self.asked_place(b)).is_some()
+            || bytes.into_iter().any(|bytes| touches(a, bytes) && touches(b, bytes))
+    }
+
+    /// Returns the first instruction in a line that is asked about.
+    fn asked_place(&self, entry: &Entry<'_>) -> Option<Place> {
+        let asked = |place: &&Place| self.split.program.is_line_asked_about(original(self.split, **place));
+        entry.1.iter().find(asked).copied()
     }
 
     fn is_shared(&self, a: &Entry<'_>, b: &Entry<'_>) -> bool {
@@ -127,8 +148,9 @@ impl Report<'_> {
         let mut found: BTreeMap<(u32, u32), Pair> = BTreeMap::new();
         for (a, b) in racing {
             let (a, b) = if a.0.writes { (a, b) } else { (b, a) };
-            let (Some(first), Some(second)) = (a.1.first(), b.1.first()) else { continue };
-            let (first, second) = (self.touch(a.0, *first), self.touch(b.0, *second));
+            let place = |e: &Entry<'_>| self.asked_place(e).or(e.1.first().copied());
+            let (Some(first), Some(second)) = (place(a), place(b)) else { continue };
+            let (first, second) = (self.touch(a.0, first), self.touch(b.0, second));
             let line = |t: &Touch| self.split.program.origin_at(t.at).line;
             let key = (line(&first), line(&second));
             if found.contains_key(&key) || found.contains_key(&(key.1, key.0)) || found.len() >= MOST_LISTED {

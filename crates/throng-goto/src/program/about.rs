@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Origin, Point, Program};
+use super::{Origin, Point, Program, object_of, offset_of};
 use crate::step::Touch;
 
 /// What a question about races is limited to.
@@ -67,15 +67,41 @@ impl fmt::Display for About {
 impl Program {
     /// Returns whether two accesses race, and the question is about such a race.
     pub fn is_race(&self, a: &Touch, b: &Touch) -> bool {
-        let of = |t: &Touch| self.is_asked_about(self.name_of(t.address).as_deref(), t.at);
-        a.races(b) && (self.about.is_empty() || of(a) || of(b))
+        a.races(b) && (self.about.is_empty() || self.is_asked_about(a, b))
     }
 
-    /// Returns whether an access is one that races are asked about, by the name of what it accesses.
-    pub fn is_asked_about(&self, name: Option<&str>, at: Point) -> bool {
+    /// Returns whether one of two accesses that race is in a line that is asked about, or both are to
+    /// bytes of a variable that is.
+    fn is_asked_about(&self, a: &Touch, b: &Touch) -> bool {
+        let end = |t: &Touch| offset_of(t.address) + i64::from(t.size);
+        let (from, to) = (offset_of(a.address).max(offset_of(b.address)), end(a).min(end(b)));
+        let both = |(start, size): (i64, i64)| start < to && from < start + size;
+        self.is_line_asked_about(a.at)
+            || self.is_line_asked_about(b.at)
+            || self.bytes_asked_about(object_of(a.address)).into_iter().any(both)
+    }
+
+    /// Returns whether an instruction is in a line that races are asked about.
+    pub fn is_line_asked_about(&self, at: Point) -> bool {
         let origin = self.origin_at(at);
-        let meant = |about: &About| name.is_some_and(|n| about.names(n)) || about.is_at(origin, &self.user);
-        self.about.is_empty() || self.about.iter().any(meant)
+        self.about.iter().any(|about| about.is_at(origin, &self.user))
+    }
+
+    /// Returns the bytes of a shared object that races are asked about, each time the first and how
+    /// many: all, or those of its parts. Parts of a union lie over one another.
+    pub fn bytes_asked_about(&self, object: i64) -> Vec<(i64, i64)> {
+        let Some(o) = usize::try_from(object - 1).ok().and_then(|o| self.objects.get(o)) else {
+            return Vec::new();
+        };
+        let whole = || self.about.iter().any(|about| about.names(&o.name));
+        if self.about.is_empty() || whole() {
+            return vec![(0, o.init.len() as i64)];
+        }
+        let names = |part: &&(u32, super::Int, String)| {
+            let name = format!("{}{}", o.name, part.2);
+            self.about.iter().any(|about| about.names(&name))
+        };
+        o.parts.iter().filter(names).map(|part| (part.0.into(), part.1.size.into())).collect()
     }
 
     /// Returns whether there is what a question about races is limited to.
