@@ -2,8 +2,10 @@
 
 mod common;
 
-use common::findings;
+use common::{DECLARATIONS, findings};
+use throng_goto::program::About;
 use throng_goto_check::races::findings::Status;
+use throng_goto_check::races::{check, narrowed};
 
 /// Returns the names of the objects that may be raced for.
 fn possible(text: &str) -> Vec<String> {
@@ -28,6 +30,29 @@ fn one_lock_at_all_accesses_and_different_locks() {
         possible(&with("if (pthread_mutex_trylock(&m) == 0) {", "pthread_mutex_unlock(&m); }")).is_empty()
     );
     assert_eq!(possible(&with("pthread_mutex_trylock(&m);", "pthread_mutex_unlock(&m);")), ["x"]);
+}
+
+#[test]
+fn races_are_asked_about_by_their_bytes_and_by_each_of_their_lines() {
+    let code = "\nvoid *f(void *v) {\nfor (int i = 0; i < 4; i++) a[i] = i;\nx = 1;\nx = 2;\nreturn 0; }
+        int main(void) { threads(f, 0); return 0; }";
+    let first = DECLARATIONS.matches('\n').count() + 1;
+    let raced = |about: &str| {
+        let text = format!("{DECLARATIONS}{code}");
+        let mut options = throng_c::Options::default();
+        options.question.race = true;
+        options.question.about = vec![About::read(about)];
+        let source = throng_lang::source::Source::new("a.i", &text);
+        let query = throng_c::read(source, text, &options).map_err(|r| r.diagnostics).expect("read").query;
+        let facts = throng_static::analyse(&query.program);
+        let found = narrowed(&query.program, check(&query.program, &facts).expect("right"));
+        found.objects.iter().any(|o| matches!(o.status, Status::Possible(_)))
+    };
+    assert!(["a", "a[1]", "a[3]", "x"].into_iter().all(raced));
+    assert!(!raced("y"));
+    let lines = |n: usize| raced(&format!("a.i:{}", first + n));
+    assert!([2, 3, 4].into_iter().all(lines));
+    assert!(!lines(5));
 }
 
 #[test]
