@@ -10,6 +10,8 @@ use throng_goto::program::{Instr, Program};
 use throng_lang::source::Source;
 
 const LOCK: &str = include_str!("modules/lock.ll");
+/// C, in the form in which clang writes it without optimisation.
+const CLANG: &str = include_str!("modules/clang.ll");
 
 fn asking(entry: &str) -> Question {
     let mut question = Question::default();
@@ -451,4 +453,13 @@ end:
   ret void",
     );
     assert_eq!(found, [11, 3]);
+}
+
+#[test]
+fn modules_of_clang_are_read() {
+    let program = read(&[CLANG], "worker").expect("it is read");
+    let text = program.print();
+    for part in ["store lock = 1", "load inside", "an assertion fails"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
 }

@@ -51,6 +51,7 @@ const PANICS: &[(&str, &str)] = &[
     ("std::process::abort", "the process aborts"),
     ("std::rt::abort", "the process aborts"),
     ("abort", "the process aborts"),
+    ("__assert_fail", "an assertion fails"),
 ];
 
 pub(super) fn model(name: &str) -> Option<Model> {
