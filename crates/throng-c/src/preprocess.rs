@@ -2,6 +2,7 @@
 //! that text to the user's file and line.
 
 mod compiler;
+mod headers;
 mod prepared;
 
 pub(crate) use compiler::preprocess;

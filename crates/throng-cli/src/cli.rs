@@ -203,8 +203,8 @@ struct CheckArgs {
     /// Also write the result as SARIF 2.1.0, for code-scanning pages and editors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
-    /// Boolean programs: write an execution that fails under the memory model of C11 as a litmus
-    /// test, in herd's format for C
+    /// Write an execution that fails under the memory model of C11 as a litmus test, in herd's
+    /// format for C
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     litmus: Option<PathBuf>,
     /// C, with `--race`: exit status 10 also where a race is possible that no run shows, so that

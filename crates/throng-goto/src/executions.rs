@@ -9,6 +9,11 @@
 //! that only reads until it is where it was before waits: such a step is left out, because the
 //! execution without these reads is one of the program, too, and synchronises less.
 
+mod events;
+pub mod exploration;
+mod litmus;
+mod words;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
@@ -16,7 +21,8 @@ use std::sync::{Arc, Mutex, RwLock};
 use throng_memory::Order;
 use throng_memory::axioms::{Judgement, Sequences, judge_with};
 use throng_memory::graph::{Event, Graph, Id};
-use throng_memory::rules::{Kind, Location};
+use throng_memory::rules::Location;
+use throng_memory::search::Failure;
 use throng_model::problem::{Initial, Problem, Target};
 use throng_model::verdict::Trace;
 use throng_model::waiting::Waits;
@@ -27,9 +33,10 @@ use throng_model::{
 
 use crate::doubt::{Doubt, of_steps};
 use crate::model::{Concrete, Table, number, thing};
-use crate::program::{Access, Int, Point, Program, Start, Violation, object_of};
-use crate::robust::{poked, turns_in_a_circle, updates};
-use crate::step::{After, Effect, Memory, Outcome, Thread, step_with_effects};
+use crate::program::{Int, Point, Program, Start, Violation, object_of};
+use crate::robust::{poked, turns_in_a_circle};
+use crate::step::{After, Effect, Memory, Outcome, Slot, Steps, Thread, step_with_effects};
+use events::Adding;
 
 /// What has happened, and the memory after it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -57,6 +64,8 @@ pub struct Executions {
     locations: RwLock<Table<(i64, u32)>>,
     /// The values of graphs.
     values: RwLock<Table<Vec<u16>>>,
+    /// What steps depend on beside memory: objects, and how often each was used.
+    uses: RwLock<Table<Vec<(i64, u32)>>>,
     missing: Mutex<Option<String>>,
     /// The most events of a graph.
     most: usize,
@@ -68,6 +77,8 @@ pub struct Executions {
 const SIZES: &str = "an atomic object is accessed in parts of different sizes";
 const LONGER: &str =
     "an execution fails with the release sequences of C++20, and with those of C11 it does not";
+const OTHERS: &str =
+    "an execution fails unless semaphores, barriers and their like order what is done before and after them";
 const SECTION: &str = "memory is accessed in an atomic section, which has no meaning under C11";
 
 /// One way of a step: the world afterwards.
@@ -93,6 +104,7 @@ impl Executions {
             threads: RwLock::new(Table::new()),
             locations: RwLock::new(Table::new()),
             values: RwLock::new(Table::new()),
+            uses: RwLock::new(Table::new()),
             missing: Mutex::new(None),
             most,
             sequences: Sequences::Updates,
@@ -212,12 +224,21 @@ impl Executions {
         }
     }
 
-    fn outcomes(&self, memory: &Arc<Memory>, thread: &Thread) -> Vec<Outcome> {
-        let steps = step_with_effects(self.program(), memory, thread);
-        if let Some(why) = steps.missing {
+    /// What a thread can do in this memory. To turn in a circle is to wait.
+    fn steps(&self, memory: &Arc<Memory>, thread: &Thread) -> Steps {
+        let mut steps = step_with_effects(self.program(), memory, thread);
+        if let Some(why) = &steps.missing {
             self.note(why.to_string());
         }
-        steps.outcomes
+        let all = std::mem::take(&mut steps.outcomes).into_iter();
+        let (turns, moves) = all.partition(|outcome: &Outcome| {
+            let same = matches!(&outcome.after, After::Runs(after) if after == memory);
+            same && turns_in_a_circle(thread, outcome)
+        });
+        let turns: Vec<Outcome> = turns;
+        steps.blocked.extend(turns.into_iter().map(|outcome| outcome.effects));
+        steps.outcomes = moves;
+        steps
     }
 }
 
@@ -236,24 +257,40 @@ fn atomic_access(effects: &[Effect]) -> Option<(i64, u32)> {
 impl Executions {
     /// All ways in which a thread can go on.
     fn ways(&self, world: &World, running: &Running) -> Vec<Way> {
-        let Running { thread, .. } = running;
-        let last = self.outcomes(&world.memory, thread);
-        let location = last.iter().find_map(|o| atomic_access(&o.effects));
+        let Steps { outcomes: last, blocked, .. } = self.steps(&world.memory, &running.thread);
+        let all = last.iter().map(|outcome| &outcome.effects).chain(&blocked);
+        let mut places: Vec<(i64, u32)> = all.filter_map(|effects| atomic_access(effects)).collect();
+        places.sort_unstable();
+        places.dedup();
         let mut ways = Vec::new();
         for outcome in last {
             self.extend(world, running, outcome, None, &mut ways);
         }
-        let Some((address, size)) = location else { return ways };
-        let writes = world.graph.writes.get(&self.location(address, size));
-        let older = writes.map_or(&[][..], |w| &w[..w.len() - 1]);
-        for &from in older {
-            let bytes = self.bytes(world.graph.value(from));
-            let Some(memory) = poked(self.program(), &world.memory, address, &bytes) else { continue };
-            for outcome in self.outcomes(&Arc::new(memory), thread) {
-                self.extend(world, running, outcome, Some(from), &mut ways);
+        for place in places {
+            let writes = world.graph.writes.get(&self.location(place.0, place.1));
+            for &from in writes.map_or(&[][..], |w| &w[..w.len() - 1]) {
+                self.older_ways(world, running, (place, from), &mut ways);
             }
         }
         ways
+    }
+
+    /// Adds the ways in which the atomic access of a thread's step, to this place, meets a write that
+    /// is not the last one.
+    fn older_ways(
+        &self,
+        world: &World,
+        running: &Running,
+        (place, from): ((i64, u32), Id),
+        ways: &mut Vec<Way>,
+    ) {
+        let bytes = self.bytes(world.graph.value(from));
+        let Some(memory) = poked(self.program(), &world.memory, place.0, &bytes) else { return };
+        for outcome in self.steps(&Arc::new(memory), &running.thread).outcomes {
+            if atomic_access(&outcome.effects) == Some(place) {
+                self.extend(world, running, outcome, Some(from), ways);
+            }
+        }
     }
 
     /// Adds the ways that an outcome of a step stands for; `from`: the write that its atomic access
@@ -266,12 +303,7 @@ impl Executions {
         from: Option<Id>,
         ways: &mut Vec<Way>,
     ) {
-        let since = self.since(running, &outcome);
-        let again = outcome.thread.clone().map(|thread| self.concrete.local(thread).0);
-        if turns_in_a_circle(&running.thread, &outcome) || again.is_some_and(|now| since.contains(&now)) {
-            return;
-        }
-        let Some((graph, children)) = self.graph(&world.graph, running.index, &outcome, from) else { return };
+        let Some((graph, children)) = self.graph(world, running.index, &outcome, from) else { return };
         let mut memory = match &outcome.after {
             After::Runs(memory) => memory.clone(),
             _ => world.memory.clone(),
@@ -285,6 +317,13 @@ impl Executions {
                 memory = Arc::new(restored);
             }
         }
+        // What only one thread ever accesses is written without an effect.
+        let same = memory == world.memory;
+        let since = if same { self.since(running, &outcome) } else { Vec::new() };
+        let again = outcome.thread.clone().map(|thread| self.concrete.local(thread).0);
+        if again.is_some_and(|now| since.contains(&now)) {
+            return;
+        }
         if graph.len() > self.most {
             self.note(format!("executions with more than {} events are not looked at", self.most));
             return;
@@ -295,15 +334,12 @@ impl Executions {
         let failed = matches!(outcome.after, After::Failed(..));
         let race = match (judgement.race, failed) {
             (None, false) => None,
-            (race, _) if self.sequences == Sequences::Thread => race,
-            (race, _) => match judge_with(&graph, Sequences::Thread) {
-                // It fails by the rules of C++20 only: neither a violation nor none.
-                None => return self.note_difference(),
-                Some(judged) => {
-                    if race.is_some() && judged.race.is_none() {
-                        self.note_difference();
-                    }
-                    judged.race
+            (race, _) => match self.judge_strictly(&graph, race.is_some()) {
+                // It fails by one reading only: neither a violation nor none.
+                Err(why) => return self.note_reading(why),
+                Ok((race, why)) => {
+                    why.into_iter().for_each(|why| self.note_reading(why));
+                    race
                 }
             },
         };
@@ -314,7 +350,7 @@ impl Executions {
     fn since(&self, running: &Running, outcome: &Outcome) -> Vec<u64> {
         let reads = |e: &Effect| match e {
             Effect::Access { writes, kind, .. } => !writes && kind.is_atomic(),
-            Effect::Fence(_) => true,
+            Effect::Fence(..) => true,
             _ => false,
         };
         let only = outcome.effects.iter().all(reads) && matches!(outcome.after, After::Runs(_));
@@ -326,164 +362,74 @@ impl Executions {
         since
     }
 
-    fn note_difference(&self) {
-        self.differs.store(true, Ordering::Relaxed);
-        self.note(LONGER.into());
+    /// Notes that an execution fails by one reading only, and which.
+    fn note_reading(&self, why: &str) {
+        if why == LONGER {
+            self.differs.store(true, Ordering::Relaxed);
+        }
+        self.note(why.into());
+    }
+
+    /// The race of an execution that fails, if it fails by the strictest reading as well: with the
+    /// release sequences of C11, and if semaphores and their like synchronise as locks do. `Err`: by
+    /// that, there is no such execution.
+    fn judge_strictly(
+        &self,
+        graph: &Graph,
+        races: bool,
+    ) -> Result<(Option<(Id, Id)>, Option<&'static str>), &'static str> {
+        let longer = judge_with(graph, Sequences::Thread).ok_or(LONGER)?;
+        if races && longer.race.is_none() {
+            return Ok((None, Some(LONGER)));
+        }
+        let mut strict = graph.clone();
+        for event in strict.threads.iter_mut().flatten() {
+            if event.order == Order::Relaxed && self.is_lock(event.location) && event.is_access() {
+                event.order = Order::AcqRel;
+            }
+        }
+        let strict = judge_with(&strict, Sequences::Thread).ok_or(OTHERS)?;
+        let why = (races && strict.race.is_none()).then_some(OTHERS);
+        Ok((strict.race, why))
     }
 
     /// The graph with the events of an outcome, and the numbers of the threads that it starts.
     fn graph(
         &self,
-        before: &Graph,
+        world: &World,
         index: u16,
         outcome: &Outcome,
         from: Option<Id>,
     ) -> Option<(Graph, Vec<u16>)> {
-        let mut adding =
-            Adding { of: self, graph: before.clone(), thread: usize::from(index), children: Vec::new() };
+        let graph = world.graph.clone();
+        let mut adding = Adding { of: self, graph, thread: usize::from(index), children: Vec::new() };
         for n in 0..outcome.effects.len() {
             adding.effect(&outcome.effects, n, from)?;
         }
+        if let After::Runs(after) = &outcome.after {
+            adding.ends(&world.memory, after, outcome.at);
+        }
         Some((adding.graph, adding.children))
+    }
+
+    /// The object of a location.
+    fn object(&self, location: Location) -> i64 {
+        thing(&self.locations, location.into()).map_or(0, |place| object_of(place.0))
+    }
+
+    /// Returns whether an object was there and is not any more.
+    fn has_ended_between(&self, object: i64, before: &Memory, after: &Memory) -> bool {
+        let fixed = self.program().objects.len();
+        let Some(slot) = usize::try_from(object - 1).ok().and_then(|n| n.checked_sub(fixed)) else {
+            return false;
+        };
+        let lives = |memory: &Memory| matches!(memory.heap.get(slot), Some(Slot::Used(..) | Slot::Local(..)));
+        lives(before) && !lives(after)
     }
 }
 
 /// Of a graph that is as it was.
 const SEQUENTIAL: Judgement = Judgement { sequential: true, race: None };
-
-/// A graph to which the events of a step are added.
-struct Adding<'e> {
-    of: &'e Executions,
-    graph: Graph,
-    thread: usize,
-    children: Vec<u16>,
-}
-
-impl Adding<'_> {
-    fn effect(&mut self, effects: &[Effect], n: usize, from: Option<Id>) -> Option<()> {
-        match &effects[n] {
-            Effect::Access { kind: Access::Internal, .. } => {}
-            Effect::Access { address, size, writes, kind, at, inside, old, new } => {
-                // An operation that reads and writes may put its result into plain memory.
-                let operates = |e: &Effect| matches!(e, Effect::Access { kind: Access::Update(..), .. });
-                let section = matches!(kind, Access::Atomic(_))
-                    || *kind == Access::Plain && !effects.iter().any(operates);
-                if *inside && section {
-                    self.of.note_at(*at, SECTION);
-                    return None;
-                }
-                let from = from.filter(|_| kind.is_atomic());
-                let (kind, order) = match (kind, writes) {
-                    (Access::Update(..), false) if updates(effects, n) => return Some(()),
-                    (Access::Update(done, _), true) => (Kind::Update, *done),
-                    (Access::Update(_, failed), false) => (Kind::Load, *failed),
-                    (Access::Atomic(order), true) => (Kind::Store, *order),
-                    (Access::Atomic(order), false) => (Kind::Load, *order),
-                    (_, true) => (Kind::Store, Order::Plain),
-                    (_, false) => (Kind::Load, Order::Plain),
-                };
-                if *size > 8 {
-                    // To free a whole object.
-                    return Some(());
-                }
-                let what = (kind, order, self.location(*address, *size, *at, old)?);
-                self.add(what, new, *at, from);
-            }
-            Effect::Fence(order) => {
-                let event = Event {
-                    kind: Kind::Fence,
-                    location: 0,
-                    order: *order,
-                    read: None,
-                    written: None,
-                    site: 0,
-                };
-                self.graph = self.graph.with(self.thread, event, None);
-            }
-            Effect::Acquired(address) => self.lock(*address, Order::Acquire),
-            Effect::Released(address) => self.lock(*address, Order::Release),
-            Effect::Started => {
-                let number = self.graph.threads.len() as u16;
-                let made = self.graph.threads[self.thread].len() as u16;
-                self.graph.created.insert(number, (self.thread as u16, made));
-                self.graph.threads.push(Vec::new());
-                self.children.push(number);
-            }
-            Effect::Joined(number) => {
-                let made = self.graph.threads[self.thread].len() as u16;
-                self.graph.joined.push((self.thread as u16, made, *number as u16));
-                self.graph.joined.sort_unstable();
-            }
-            Effect::Ended(_) => {}
-            Effect::Begins(object) => return self.begins(*object),
-        }
-        Some(())
-    }
-
-    /// A location, which has its initial write.
-    fn location(&mut self, address: i64, size: u32, at: Point, old: &[u16]) -> Option<Location> {
-        let location = self.of.location(address, size);
-        if !self.graph.writes.contains_key(&location) {
-            let near = self.graph.writes.keys().filter_map(|&l| thing(&self.of.locations, l.into()));
-            let overlaps = |l: &(i64, u32)| l.0 < address + i64::from(size) && address < l.0 + i64::from(l.1);
-            if near.into_iter().any(|l| l.1 <= 8 && overlaps(&l)) {
-                self.of.note_at(at, SIZES);
-                return None;
-            }
-            self.graph.writes.insert(location, vec![Id::Initial(location)]);
-            let value = self.of.value(old);
-            self.graph.initial.insert(location, value);
-        }
-        Some(location)
-    }
-
-    fn add(
-        &mut self,
-        (kind, order, location): (Kind, Order, Location),
-        new: &[u16],
-        at: Point,
-        from: Option<Id>,
-    ) {
-        let last = self.graph.writes[&location].last().copied().unwrap_or(Id::Initial(location));
-        let from = from.unwrap_or(last);
-        let written = (kind != Kind::Load).then(|| self.of.value(new));
-        let read = (kind != Kind::Store).then(|| (self.graph.value(from), from));
-        let site = self.of.concrete.edge_of(at).0;
-        let event = Event { kind, location, order, read, written, site };
-        self.graph = self.graph.with(self.thread, event, written.map(|_| from));
-    }
-
-    /// A lock is taken or released: each time is directly behind the one before.
-    fn lock(&mut self, address: i64, order: Order) {
-        let location = self.of.location(address, 0);
-        let initial = self.of.value(&[]);
-        self.graph.writes.entry(location).or_insert_with(|| vec![Id::Initial(location)]);
-        self.graph.initial.entry(location).or_insert(initial);
-        let last = self.graph.writes[&location].last().copied().unwrap_or(Id::Initial(location));
-        let event = Event {
-            kind: Kind::Update,
-            location,
-            order,
-            read: Some((initial, last)),
-            written: Some(initial),
-            site: 0,
-        };
-        self.graph = self.graph.with(self.thread, event, Some(last));
-    }
-
-    /// The accesses to what was at the addresses of a new object are accesses to something else,
-    /// which the graph does not tell apart.
-    fn begins(&self, object: i64) -> Option<()> {
-        let of = self.of;
-        let is_in =
-            |l: &Location| thing(&of.locations, (*l).into()).is_some_and(|p| object_of(p.0) == object);
-        let again = self.graph.writes.keys().any(is_in);
-        if again {
-            of.note("memory is used again after it was freed, or its block was left".into());
-        }
-        (!again).then_some(())
-    }
-}
 
 impl Model for Executions {
     fn post(&self, s: Shared, l: Local, out: &mut Vec<Step>) -> Result<(), Incomplete> {
@@ -580,7 +526,11 @@ impl Executions {
     }
 
     fn line(&self, event: &Event) -> u32 {
-        self.concrete.edge_place(Edge(event.site)).line
+        self.line_of(event.site)
+    }
+
+    fn line_of(&self, site: u32) -> u32 {
+        self.concrete.edge_place(Edge(site)).line
     }
 
     /// Where a value comes from, if it is not the last one.
@@ -644,19 +594,25 @@ impl Describe for Executions {
 
     fn blame(&self, step: &Step) -> Option<String> {
         let (_, way, index) = self.way(step)?;
+        let graph = &way.world.graph;
         if let Some((a, b)) = way.race {
             let other =
                 [a, b].into_iter().find(|id| !matches!(id, Id::Event { thread, .. } if *thread == index));
-            let event = other.and_then(|id| way.world.graph.event(id))?;
+            let event = other.and_then(|id| graph.event(id))?;
             let does = if event.writes() { "write" } else { "read" };
-            return Some(format!(
+            let race = format!(
                 "a race with the {does} of {} at line {}: neither happens before the other",
                 self.name(event.location),
                 self.line(event)
-            ));
+            );
+            return Some(self.with_repairs(vec![race], graph, &Failure::Race(a, b)));
         }
         match way.outcome.after {
-            After::Failed(_, why) => Some(why),
+            After::Failed(_, why) => {
+                let failure = Failure::Assertion(usize::from(index), 0);
+                let sentences = std::iter::once(why).chain(self.outdated(graph)).collect();
+                Some(self.with_repairs(sentences, graph, &failure))
+            }
             After::Runs(_) | After::Halted => None,
         }
     }

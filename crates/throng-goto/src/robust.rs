@@ -305,7 +305,7 @@ impl Robust {
                 }
                 run.written |= watch.step(&self.rules, &mut run.bits, rule, (*address, *size), run.by);
             }
-            Effect::Fence(order) => {
+            Effect::Fence(order, _) => {
                 _ = watch.step(&self.rules, &mut run.bits, (Kind::Fence, *order), (0, 0), None);
             }
             Effect::Acquired(address) => watch.acquire(&mut run.bits, *address),

@@ -217,7 +217,7 @@ pub enum Effect {
         new: Vec<u16>,
     },
     /// A fence.
-    Fence(Order),
+    Fence(Order, Point),
     /// The next of [`Outcome::started`] starts.
     Started,
     /// The thread with this number was seen to have ended.
@@ -326,6 +326,8 @@ pub struct Steps {
     pub overflow: Option<String>,
     /// The thread waits for others: at a lock or its like, or for the end of another thread.
     pub waits: bool,
+    /// What atomic sections accessed that cannot come to their end. Only `step_with_effects` says so.
+    pub blocked: Vec<Vec<Effect>>,
 }
 
 /// The most instructions without a visible one in one step.
@@ -694,6 +696,7 @@ impl<'a> Stepper<'a> {
     /// unless that is an atomic section: then it does not begin.
     fn block(&mut self, mut run: Run) {
         if run.depth > 0 || run.at.is_none() || run.at == Some(run.point()) {
+            self.steps.blocked.extend(Some(run.effects).filter(|_| self.effects));
             return;
         }
         if self.template(&run).code[run.pc] == Instr::Assume(Expr::Const(0)) {
@@ -844,7 +847,10 @@ impl<'a> Stepper<'a> {
                     return Ok(false);
                 }
             }
-            Instr::Fence(order) => self.affect(run, Effect::Fence(*order)),
+            Instr::Fence(order) => {
+                let at = run.point();
+                self.affect(run, Effect::Fence(*order, at));
+            }
             Instr::AtomicBegin => run.depth += 1,
             Instr::AtomicEnd => run.depth = run.depth.saturating_sub(1),
             Instr::Spawn(template, args, r) => self.spawn(run, *template, args, *r)?,

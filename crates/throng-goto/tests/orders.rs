@@ -12,6 +12,7 @@ use std::sync::Arc;
 use common::{Function, bin, global, raw};
 use generate::Flavour;
 use litmus::{meets, program, translated, with_loops};
+use throng_goto::executions::exploration::Explored;
 use throng_goto::program::{Access, BinOp, Expr, INT, Instr, Violation};
 use throng_goto::robust::lag::Values;
 use throng_goto::{Concrete, Executions, Program, Robust};
@@ -19,8 +20,11 @@ use throng_memory::Order;
 use throng_memory::axioms::{Sequences, judge, judge_with};
 use throng_memory::litmus::{Instruction, Litmus};
 use throng_memory::search::{Ended, Met, Search};
+use throng_model::limits::Limits;
 use throng_model::problem::{Bound, Problem, Target};
 use throng_model::random::Random;
+use throng_model::semantics::successors;
+use throng_model::verdict::Trace;
 use throng_model::{Bag, Config};
 
 const GRAPHS: usize = 4000;
@@ -63,6 +67,84 @@ fn races(program: &Program) -> Option<bool> {
     let bad = Config::new(Executions::RACE, Bag::new());
     let target = Target::covering("race".to_string(), vec![bad]);
     meets(&Arc::new(Executions::new(concrete, 60)).problem(&original, target), STATES)
+}
+
+/// Explores the executions; `None` if one of them fails with the release sequences of C++20 only.
+fn explored(program: &Program) -> Option<Explored> {
+    let concrete = Arc::new(Concrete::new(Arc::new(program.clone())));
+    let original = problem(concrete.clone());
+    let executions = Arc::new(Executions::new(concrete, 60));
+    let bad = [Executions::RACE, executions.failed(0)].map(|s| Config::new(s, Bag::new()));
+    let target = Target::covering("executions".to_string(), bad.to_vec());
+    let problem = executions.clone().problem(&original, target);
+    let explored = executions.explore(&problem, &Limits::none());
+    if executions.incomplete().is_some() {
+        return None;
+    }
+    if let Some(trace) = &explored.failing {
+        assert!(is_run(&problem, trace), "{trace:?}");
+    }
+    Some(explored)
+}
+
+fn is_run(problem: &Problem, trace: &Trace) -> bool {
+    let mut now = trace.start.clone();
+    trace.steps.iter().all(|taken| {
+        let mut next = Vec::new();
+        successors(&*problem.model, &now, None, &mut next).expect("all steps are known");
+        now = taken.after.clone();
+        next.iter().any(|(step, after)| *step == taken.step && *after == now)
+    })
+}
+
+/// What the graphs of a small program come to: whether one fails, and the number of complete ones in
+/// which all threads have ended.
+fn graphs(litmus: &Litmus) -> Option<(bool, usize)> {
+    let (mut fails, mut complete) = (false, 0);
+    let ended = Search { graphs: GRAPHS, ..Search::default() }.run(litmus, &mut |met| {
+        match met {
+            Met::Graph(_, judgement) => fails |= judgement.race.is_some(),
+            Met::Failure(..) => fails = true,
+            Met::Complete(_, all) => complete += usize::from(all),
+        }
+        true
+    });
+    (ended == Ended::Exhausted).then_some((fails, complete))
+}
+
+/// The program with an assertion at the end of some threads.
+fn with_assertion(random: &mut Random, mut litmus: Litmus) -> Litmus {
+    let thread = random.below(litmus.threads.len());
+    litmus.threads[thread].push(Instruction::AssertNot(random.below(2) as i64));
+    litmus
+}
+
+#[test]
+fn explored_executions_are_the_graphs() {
+    let (mut fail, mut pass, mut executions) = (0, 0, 0);
+    for (flavour, seed) in Flavour::ALL.into_iter().zip(31..) {
+        let mut random = Random::new(seed);
+        for number in 0..300 {
+            let mut litmus = program(&mut random, flavour, number);
+            if number % 2 == 0 {
+                litmus = with_assertion(&mut random, litmus);
+            }
+            let Some((fails, complete)) = graphs(&litmus) else { continue };
+            let mut goto = translated(&litmus);
+            goto.asked = vec![Violation::Assertion];
+            let Some(explored) = explored(&goto) else { continue };
+            assert_eq!(explored.failing.is_some(), fails, "{litmus:?}");
+            if fails {
+                fail += 1;
+                continue;
+            }
+            pass += 1;
+            executions += complete;
+            assert!(explored.exhausted, "{litmus:?}");
+            assert_eq!(explored.complete, complete, "{litmus:?}");
+        }
+    }
+    assert!(fail > 200 && pass > 400 && executions > 3000, "{fail} {pass} {executions}");
 }
 
 #[derive(Default, Debug)]

@@ -27,12 +27,10 @@ pub fn outdated(graph: &Graph) -> Vec<Outdated> {
 pub type Repair = (u32, Order);
 
 /// The fewest places, at most two, whose orders rule an execution out if they are made stronger;
-/// none if there are no such places. Accesses of `fixed` stay as they are.
-pub fn repair(graph: &Graph, failure: &Failure, fixed: Option<Location>) -> Vec<Repair> {
+/// none if there are no such places. Accesses of `fixed` locations stay as they are.
+pub fn repair(graph: &Graph, failure: &Failure, fixed: &dyn Fn(Location) -> bool) -> Vec<Repair> {
     let mut weak: Vec<Repair> = Vec::new();
-    let open = |event: &Event| {
-        event.order != Order::Plain && fixed.is_none_or(|x| !event.is_access() || event.location != x)
-    };
+    let open = |event: &Event| event.order != Order::Plain && (!event.is_access() || !fixed(event.location));
     for (_, event) in graph.events().filter(|(_, event)| open(event)) {
         let wanted = match event.kind {
             Kind::Load => Order::Acquire,

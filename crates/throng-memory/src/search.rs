@@ -68,12 +68,7 @@ pub enum Ended {
 impl Search<'_> {
     /// Goes through all executions; `visit` returns whether to go on.
     pub fn run<P: Program>(&self, program: &P, visit: &mut dyn FnMut(Met<'_, P::State>) -> bool) -> Ended {
-        let states = program.threads();
-        let mut starts = vec![Execution { graph: Graph::new(states.len()), states }];
-        for thread in 0..starts[0].states.len() {
-            starts = starts.iter().flat_map(|start| settled(program, start, thread)).collect();
-        }
-        self.run_from(program, starts, visit)
+        self.run_from(program, starts(program), visit)
     }
 
     /// The same from these executions on.
@@ -129,6 +124,32 @@ impl Search<'_> {
         }
         ended
     }
+}
+
+/// The executions before anything has happened.
+pub(crate) fn starts<P: Program>(program: &P) -> Vec<Execution<P::State>> {
+    let states = program.threads();
+    let mut starts = vec![Execution { graph: Graph::new(states.len()), states }];
+    for thread in 0..starts[0].states.len() {
+        starts = starts.iter().flat_map(|start| settled(program, start, thread)).collect();
+    }
+    starts
+}
+
+/// An execution, and the assertion that fails in it: the thread and the place.
+type Failed<S> = (Execution<S>, Option<(usize, u32)>);
+
+/// What a thread can make of an execution by what it offers; consistent or not.
+pub(crate) fn after<P: Program>(
+    program: &P,
+    execution: &Execution<P::State>,
+    thread: usize,
+    offer: Offer<P::State>,
+) -> Vec<Failed<P::State>> {
+    let mut next = Extensions { found: Vec::new(), failures: Vec::new(), finished: true, cut: false };
+    next.take(program, execution, thread, offer, usize::MAX);
+    let failures = next.failures.into_iter().map(|failure| (execution.clone(), Some(failure)));
+    next.found.into_iter().map(|found| (found, None)).chain(failures).collect()
 }
 
 /// All that can happen next.

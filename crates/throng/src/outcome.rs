@@ -1,5 +1,6 @@
 //! What a check found out, and how it is shown.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -90,10 +91,10 @@ pub struct Outcome {
     /// The memory model of a program that names memory orders, or for which one was asked.
     pub memory_model: Option<MemoryModel>,
     /// Why the verdicts hold under that memory model, in words.
-    pub memory_words: Option<&'static str>,
-    /// The execution as a litmus test in herd's format (C), if a Boolean program fails under the
-    /// memory model of C11 alone.
-    pub litmus: Option<String>,
+    pub memory_words: Option<Cow<'static, str>>,
+    /// The execution that fails as a litmus test in herd's format (C), where weak memory orders were
+    /// asked about; or why it cannot be written as one.
+    pub litmus: Option<Result<String, String>>,
     /// The proofs that a Boolean program is robust and has no data race.
     pub(crate) slices: Option<Arc<Vec<crate::job::slices::Proved>>>,
     /// How many threads there are at most at a time, where the program starts them itself and this

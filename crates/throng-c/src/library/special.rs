@@ -63,8 +63,10 @@ pub(crate) enum Meaning {
     Errno,
     /// Its result is an input.
     Input,
-    /// It is a hint for another tool.
+    /// It is a hint for another tool: its arguments are evaluated.
     Hint,
+    /// It names predicates for another tool: its arguments are not evaluated.
+    Predicate,
     /// It is refused.
     Refused,
 }
@@ -331,6 +333,11 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("__VERIFIER_atomic_end", AtomicEnd, true),
     ("__CPROVER_atomic_begin", AtomicBegin, true),
     ("__CPROVER_atomic_end", AtomicEnd, true),
+    // Hints for other verifiers.
+    ("__VERIFIER_loop_bound", Meaning::Hint, false),
+    ("__VERIFIER_loop_begin", Meaning::Hint, false),
+    ("__VERIFIER_spin_start", Meaning::Hint, false),
+    ("__VERIFIER_spin_end", Meaning::Hint, false),
     (PLAIN_BEGIN, AtomicBegin, false),
     ("atomic_end", AtomicEnd, false),
     // Memory.
@@ -579,7 +586,7 @@ fn family(name: &str) -> Option<Meaning> {
         _ if name.starts_with("__CPROVER_")
             && (name.ends_with("predicate") || name.ends_with("_predicates")) =>
         {
-            Meaning::Hint
+            Meaning::Predicate
         }
         _ => return None,
     })

@@ -84,7 +84,8 @@ impl<'a> Lower<'a> {
             Meaning::Input => result = Some(self.input(&name[INPUT.len()..])),
             Meaning::Number(function) => result = Some(self.number_function(function, args, span)?),
             Meaning::Complex(function) => result = Some(self.complex_function(function, args, span)?),
-            Meaning::Hint => {}
+            Meaning::Hint => self.all(args)?,
+            Meaning::Predicate => {}
             Meaning::Refused => return unsupported(span, format!("`{name}`")),
         }
         Ok(Some(result))

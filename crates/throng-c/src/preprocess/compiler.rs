@@ -4,13 +4,13 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use throng_lang::source::{Diagnostic, Source};
 
 use throng_goto::question::Question;
 
+use super::headers::Headers;
 use crate::flags::Flags;
 use crate::library::Library;
 
@@ -67,14 +67,12 @@ pub(crate) fn preprocess(
     let mut words = compiler.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or("cc"));
     command.args(words).arg("-E");
-    let stubs = if flags.is_ilp32() { Some(Stubs::new()?) } else { None };
-    if let Some(stubs) = &stubs {
-        command.arg("-m32");
-        for folder in [Path::new("/usr/include/x86_64-linux-gnu"), &stubs.0] {
-            command.arg("-idirafter").arg(folder);
-        }
+    if flags.is_ilp32() {
+        command.args(["-m32", "-idirafter", "/usr/include/x86_64-linux-gnu"]);
     }
     command.args(flags.arguments());
+    let headers = Headers::new(flags.is_ilp32())?;
+    command.arg("-idirafter").arg(&headers.0);
     // A name that begins with a dash would be an option.
     let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
     match text {
@@ -127,31 +125,4 @@ pub(crate) fn preprocess(
         return Err(Diagnostic::whole("E801", format!("`{compiler} -E` failed:\n{said}")));
     }
     Ok(text)
-}
-
-/// A folder with a header that the C library asks for where programs of 32 bits are compiled, and
-/// that is installed only with such a library. It is looked for last.
-struct Stubs(PathBuf);
-
-impl Stubs {
-    fn new() -> Result<Stubs, Diagnostic> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("throng-headers-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        let write = || -> std::io::Result<()> {
-            std::fs::create_dir_all(folder.join("gnu"))?;
-            std::fs::write(folder.join("gnu/stubs-32.h"), "")
-        };
-        match write() {
-            Ok(()) => Ok(Stubs(folder)),
-            Err(why) => Err(Diagnostic::whole("E801", format!("{}: {why}", folder.display()))),
-        }
-    }
-}
-
-impl Drop for Stubs {
-    fn drop(&mut self) {
-        _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -137,7 +137,6 @@ fn refuse_for_the_language(args: &CheckArgs) -> Result<(), Failure> {
             "others: for source languages, `throng mutate` shows what a proof depends on",
         ),
         ("--lint", args.lint, "Boolean programs"),
-        ("--litmus", given(&args.litmus), "Boolean programs"),
     ];
     let for_c = [
         ("--replay", given(&args.replay), "C"),
@@ -189,14 +188,13 @@ fn claim(args: &CheckArgs) -> Result<(), Failure> {
 
 /// Writes the litmus test of an execution, or says that there is none.
 fn litmus(path: &Path, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
-    match &outcome.litmus {
-        Some(text) => files::replace(path, text),
-        None => {
-            let why = "no litmus test was written: there is no execution that only weak memory orders allow";
-            console.note(&format!("note: {why}"));
-            Ok(())
-        }
-    }
+    let why = match &outcome.litmus {
+        Some(Ok(text)) => return files::replace(path, text),
+        Some(Err(why)) => why,
+        None => "there is no execution that only weak memory orders allow",
+    };
+    console.note(&format!("note: no litmus test was written: {why}"));
+    Ok(())
 }
 
 /// What a search kept outside of the process.

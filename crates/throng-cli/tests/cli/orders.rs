@@ -352,3 +352,153 @@ fn replays_and_witnesses_are_of_sequential_consistency() {
     assert_eq!(ran.status.code(), Some(10), "{}", out(&ran));
     assert!(!file.exists() && err(&ran).contains("not one of sequential consistency"), "{}", err(&ran));
 }
+
+/// Waits for a flag in a loop with the marks of other verifiers.
+const MARKED: &str = "#include <HEADER>
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int flag;
+int data, passes;
+static void *other(void *unused) {
+    data = 1;
+    atomic_store_explicit(&flag, 1, ORDER);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    int seen;
+    pthread_create(&t, 0, other, 0);
+    __VERIFIER_loop_begin();
+    do {
+        __VERIFIER_spin_start();
+        seen = atomic_load_explicit(&flag, memory_order_acquire);
+        __VERIFIER_spin_end(passes = seen);
+    } while (!seen);
+    assert(data == 1 && passes == 1);
+    return 0;
+}
+";
+
+#[test]
+fn headers_of_other_verifiers_are_found_last() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("verifiers");
+    for header in ["genmc.h", "dat3m.h"] {
+        let file = scratch.file("marked.c", MARKED.replace("HEADER", header).as_bytes());
+        let check = |more: &[&str]| throng().arg("check").arg(&file).args(more).output().unwrap();
+        let right = check(&["-DORDER=memory_order_release"]);
+        assert_eq!(right.status.code(), Some(0), "{}{}", out(&right), err(&right));
+        let wrong = check(&["-DORDER=memory_order_relaxed"]);
+        assert_eq!(wrong.status.code(), Some(10), "{}{}", out(&wrong), err(&wrong));
+    }
+    // The user's own header wins.
+    scratch.file("genmc.h", b"#define ORDER memory_order_release\n");
+    let file = scratch.file("own.c", MARKED.replace("HEADER", "genmc.h").as_bytes());
+    let own = throng().arg("check").arg(&file).arg("-I").arg(file.parent().unwrap()).output().unwrap();
+    assert_eq!(own.status.code(), Some(0), "{}{}", out(&own), err(&own));
+}
+
+#[test]
+fn what_a_semaphore_protects_is_no_race() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("semaphores");
+    let text = "#include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+atomic_int hits;
+int data;
+sem_t ready;
+static void *writer(void *unused) {
+    data = 1;
+    atomic_fetch_add_explicit(&hits, 1, memory_order_relaxed);
+    AFTER
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    sem_init(&ready, 0, 0);
+    pthread_create(&t, 0, writer, 0);
+    BEFORE
+    assert(data == 1);
+    return 0;
+}
+";
+    let cases = [("sem_post(&ready);", "sem_wait(&ready);", false), ("sem_post(&ready);", "", true)];
+    for (after, before, races) in cases {
+        let text = text.replace("AFTER", after).replace("BEFORE", before);
+        let ran = throng().arg("check").arg(scratch.file("semaphore.c", text)).output().unwrap();
+        assert_eq!(ran.status.code() == Some(10), races, "{}", out(&ran));
+    }
+}
+
+/// A thread that reads `x` in some way and then writes `y`, with an order.
+const READ_THEN_WRITE: &str = "#include <pthread.h>
+#include <stdatomic.h>
+atomic_int x, y;
+static void *other(void *unused) {
+    READ
+    atomic_store_explicit(&y, 1, memory_order_relaxed);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, other, 0);
+    atomic_store_explicit(&x, atomic_load_explicit(&y, memory_order_acquire), memory_order_release);
+    return 0;
+}
+";
+
+#[test]
+fn load_buffering_is_named_where_it_matters() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("buffering");
+    let load = "atomic_load_explicit(&x, memory_order_relaxed)";
+    let cases = [
+        (format!("(void){load};"), true),
+        (format!("if ({load}) {{ atomic_store(&x, 2); }}"), true),
+        (format!("while (!{load}) {{ atomic_store_explicit(&y, 2, memory_order_relaxed); }}"), true),
+        ("atomic_fetch_add_explicit(&x, 1, memory_order_relaxed);".to_string(), true),
+        ("(void)atomic_load_explicit(&x, memory_order_acquire);".to_string(), false),
+        (format!("(void){load}; atomic_thread_fence(memory_order_acquire);"), false),
+        ("while (!__atomic_load_n(&x, __ATOMIC_RELAXED)) { }".to_string(), false),
+        (String::new(), false),
+    ];
+    for (read, assumed) in cases {
+        let file = scratch.file("buffering.c", READ_THEN_WRITE.replace("READ", &read).as_bytes());
+        let ran = throng().arg("check").arg(&file).output().unwrap();
+        let text = out(&ran).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("SAFE"), "{read}: {text}");
+        assert_eq!(text.contains("C11 without load buffering"), assumed, "{read}: {text}");
+    }
+}
+
+#[test]
+fn executions_of_c_become_litmus_tests() {
+    if !has_compiler() {
+        return;
+    }
+    let scratch = Scratch::new("litmus");
+    let file = scratch.argument("sb.litmus");
+    let ran = ask("store-buffer", false, &["-DORDER=memory_order_release", "--litmus", &file]);
+    assert_eq!(ran.status.code(), Some(10), "{}", err(&ran));
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with("C execution\n\n{ "), "{text}");
+    for line in [
+        "atomic_store_explicit(x, 1, memory_order_release);",
+        "atomic_store_explicit(y, 1, memory_order_seq_cst);",
+        "[x] = 0; [y] = 0;",
+        "exists (",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let violated = out(&ran).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(violated.contains("from the start (line"), "{violated}");
+}

@@ -113,7 +113,7 @@ fn read_only(outcome: &Outcome, joins: bool) -> Option<Read> {
                 };
                 found = Some(Read { location: (*address, *size), order });
             }
-            Effect::Fence(_) => {}
+            Effect::Fence(..) => {}
             Effect::Ended(_) if !joins => {}
             _ => return None,
         }

@@ -1,5 +1,6 @@
 //! The monitor against the axioms: two definitions of robustness that share nothing.
 
+mod explored;
 mod generate;
 mod known;
 mod watch;

@@ -5,8 +5,10 @@
 //! executions are searched ([`throng_goto::executions`]): one that fails is a violation, and if
 //! there are only finitely many and none fails, the program is safe.
 
+mod buffering;
 mod slices;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Posed;
@@ -19,8 +21,8 @@ use crate::outcome::{MemoryModel, Outcome};
 pub(super) use slices::{FORMAT, Proof, certify, text};
 use throng_engine::gave_up::GaveUp;
 use throng_engine::hunt::HuntFirst;
-use throng_engine::{Algorithm, Engine};
-use throng_goto::program::{Access, Instr, Order, Point, Program, Start, Violation};
+use throng_engine::{Algorithm, Answer, Engine, Statistics, Watch};
+use throng_goto::program::{Access, Instr, Point, Program, Start, Violation};
 use throng_goto::robust::lag::Values;
 use throng_goto::{Concrete, Executions, Robust};
 use throng_goto_check::monitored::shares_only_atomics;
@@ -56,10 +58,11 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
     let said = query.program.weak_orders || query.question.memory_model.is_some();
     for part in parts.iter_mut().filter(|_| said) {
         part.outcome.memory_model = Some(query.memory_model());
-        part.outcome.memory_words = Some(match query.memory_model() {
+        let words = match query.memory_model() {
             MemoryModel::Sequential => "memory orders are executed as seq_cst, as asked",
             _ => "runs of sequential consistency are executions of it",
-        });
+        };
+        part.outcome.memory_words = Some(words.into());
     }
     let open = |part: &Part| !part.outcome.is_unsafe() && !part.posed.loaded.query.question.asks_who_waits();
     if query.memory_model() != MemoryModel::C11 || !parts.iter().any(open) {
@@ -67,7 +70,7 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
     }
     let proved = parts.iter().filter(|p| open(p)).all(|p| p.outcome.is_safe());
     if proved && cannot_fail(posed.program()) {
-        parts.iter_mut().filter(|part| open(part)).for_each(|part| trust(part, NOTHING, &[]));
+        parts.iter_mut().filter(|part| open(part)).for_each(|part| trust(part, NOTHING.into(), &[]));
         return deny_deadlock_freedom(posed, parts);
     }
     let robust = match proved {
@@ -78,7 +81,7 @@ pub(super) fn settle(job: &Job<'_>, posed: &Posed, parts: &mut [Part], limits: &
         match &robust {
             Robustness::Shown(proof, assumed) => {
                 part.orders.clone_from(proof);
-                trust(part, ROBUST, assumed);
+                trust(part, ROBUST.into(), assumed);
             }
             Robustness::Open(why) => search(job, part, why, limits)?,
         }
@@ -93,7 +96,7 @@ fn deny_deadlock_freedom(posed: &Posed, parts: &mut [Part]) -> Result<(), Error>
     let asks = |part: &&mut Part| weak && part.posed.loaded.query.question.asks_who_waits();
     for part in parts.iter_mut().filter(asks) {
         part.outcome.memory_model = Some(MemoryModel::Sequential);
-        part.outcome.memory_words = Some("of threads that wait for ever, nothing is known beyond it");
+        part.outcome.memory_words = Some("of threads that wait for ever, nothing is known beyond it".into());
     }
     Ok(())
 }
@@ -104,7 +107,7 @@ const EXPLORED: &str = "all executions were searched";
 const NOTHING: &str = "threads share atomic objects only, and nothing is asserted, so that nothing can fail";
 
 /// What was proved under sequential consistency holds.
-fn trust(part: &mut Part, why: &'static str, assumed: &[Assumption]) {
+fn trust(part: &mut Part, why: Cow<'static, str>, assumed: &[Assumption]) {
     part.outcome.memory_words = Some(why);
     trusted(&part.posed, &mut part.outcome.assumptions);
     for assumption in assumed {
@@ -136,7 +139,7 @@ pub(super) fn trusted(posed: &Posed, assumptions: &mut Vec<Assumption>) {
     let sequential =
         |a: &Assumption| matches!(a, Assumption::SequentialConsistency { .. } | Assumption::StrongOrders);
     assumptions.retain(|a| !sequential(a));
-    if may_buffer_loads(posed) && !assumptions.contains(&Assumption::NoLoadBuffering) {
+    if buffering::may_buffer_loads(posed.program()) && !assumptions.contains(&Assumption::NoLoadBuffering) {
         assumptions.insert(0, Assumption::NoLoadBuffering);
     }
 }
@@ -386,6 +389,9 @@ fn meets_an_end(
         (Start::Any(_), Bound::Threads(n)) => vec![Bound::Threads(n.min(3))],
         (Start::Any(_), _) => vec![Bound::Threads(2), Bound::Threads(3)],
     };
+    if closed && part.posed.problem.bound == Bound::Any && explored(job, part, model, kind, limits)? {
+        return Ok(Met::Answer);
+    }
     let (mut left, mut open) = (bounds.len() as u32, None);
     for bound in bounds {
         let original = Problem { bound, ..part.posed.problem.clone() };
@@ -407,7 +413,7 @@ fn meets_an_end(
                 return Ok(Met::Answer);
             }
             Verdict::Safe(_) if closed && part.outcome.is_safe() => {
-                trust(part, EXPLORED, &assumed(kind));
+                trust(part, EXPLORED.into(), &assumed(kind));
                 return Ok(Met::Answer);
             }
             Verdict::Unknown(why) if closed => open = Some(why.to_string()),
@@ -415,6 +421,57 @@ fn meets_an_end(
         }
     }
     Ok(Met::Nothing(open))
+}
+
+/// Explores the executions of a program without meeting one twice; returns whether that gave the
+/// answer. An execution that fails is looked for again, to find a shorter one.
+fn explored(
+    job: &Job<'_>,
+    part: &mut Part,
+    model: &Arc<Executions>,
+    kind: Sequences,
+    limits: &Limits,
+) -> Result<bool, Error> {
+    let problem = model.clone().problem(&part.posed.problem, violated(model, &part.posed));
+    let found = model.explore(&problem, &share(limits, 2));
+    if found.exhausted && part.outcome.is_safe() {
+        trust(part, searched_all(found.complete, found.blocked).into(), &assumed(kind));
+        return Ok(true);
+    }
+    let Some(trace) = found.failing.filter(|trace| model.doubts(trace).is_empty()) else { return Ok(false) };
+    let hunt = hunt(part.posed.program(), part.posed.problem.bound);
+    let engine = HuntFirst { hunt, then: Box::new(Known(trace)) };
+    let found = searching(job, &part.posed, problem).check_by(&engine, limits)?;
+    let is_known = |trace: &Trace| model.doubts(trace).is_empty();
+    let fails_so = found.trace().is_some_and(is_known);
+    if fails_so {
+        fails(model, part, found);
+    }
+    Ok(fails_so)
+}
+
+fn searched_all(complete: usize, blocked: usize) -> String {
+    let waiting = match blocked {
+        0 => String::new(),
+        n => format!(", and {n} in which a thread waits for ever"),
+    };
+    match complete {
+        1 => format!("its one execution was searched{waiting}"),
+        n => format!("all {n} executions were searched{waiting}"),
+    }
+}
+
+/// An engine that knows the run.
+struct Known(Trace);
+
+impl Algorithm for Known {
+    fn name(&self) -> &'static str {
+        "executions"
+    }
+
+    fn run(&self, _: &Problem, _: &Limits, _: &dyn Watch) -> Answer {
+        Answer::new(vec![Verdict::Unsafe(self.0.clone())], Statistics::default())
+    }
 }
 
 fn doubtful(doubts: &[String]) -> String {
@@ -467,7 +524,8 @@ fn fails(model: &Executions, part: &mut Part, mut found: Outcome) {
         found.answer.fewest.push(false);
     }
     found.memory_model = Some(MemoryModel::C11);
-    found.memory_words = Some("the execution is consistent by the axioms of RC11");
+    found.memory_words = Some("the execution is consistent by the axioms of RC11".into());
+    found.litmus = found.trace().map(|trace| model.litmus(trace));
     found.assumptions.clone_from(&part.outcome.assumptions);
     let sequential =
         |a: &Assumption| matches!(a, Assumption::SequentialConsistency { .. } | Assumption::StrongOrders);
@@ -490,22 +548,4 @@ fn unknown(part: &mut Part, why: &str, incomplete: Option<String>) {
     safe.for_each(|v| *v = Verdict::Unknown(Unknown::Unsure(why.clone())));
     part.outcome.memory_words = None;
     part.outcome.answer.statistics.complete_up_to = None;
-}
-
-/// Returns whether the hardware and ISO C may let a relaxed read take a value from a write that is
-/// executed later: there are relaxed reads and relaxed writes.
-fn may_buffer_loads(posed: &Posed) -> bool {
-    let (mut reads, mut writes) = (false, false);
-    for t in &posed.program().templates {
-        for (i, access) in t.code.iter().zip(&t.access) {
-            let orders: &[Order] = match access {
-                Access::Atomic(order) => &[*order],
-                Access::Update(done, failed) => &[*done, *failed],
-                Access::Plain | Access::Internal => &[],
-            };
-            reads |= matches!(i, Instr::Load(..)) && orders.iter().any(|o| !o.acquires());
-            writes |= matches!(i, Instr::Store(..)) && orders.first().is_some_and(|o| !o.releases());
-        }
-    }
-    reads && writes
 }

@@ -202,7 +202,7 @@ pub(super) fn merge(parts: &[Part]) -> Outcome {
     merged.assumptions = assumed(parts);
     merged.memory_model = parts.iter().find_map(|p| p.outcome.memory_model);
     let words = parts.iter().filter(|p| p.outcome.is_unsafe()).chain(parts);
-    merged.memory_words = words.into_iter().find_map(|p| p.outcome.memory_words);
+    merged.memory_words = words.into_iter().find_map(|p| p.outcome.memory_words.clone());
     answer.checked = Checked::all(parts.iter().map(|p| p.outcome.answer.checked));
     (merged.answer, merged.problem) = (answer, problem);
     merged

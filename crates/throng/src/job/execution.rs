@@ -232,7 +232,8 @@ impl Words<'_> {
             Failure::Race(a, b) => vec![self.race(*a, *b)],
             Failure::Assertion(..) => self.outdated(),
         };
-        let repairs = repair(self.graph, failure, Some(self.executed.auxiliary()));
+        let auxiliary = self.executed.auxiliary();
+        let repairs = repair(self.graph, failure, &|location| location == auxiliary);
         let needs =
             |&(site, order): &(u32, Order)| format!("line {} needs {order}", self.executed.info(site).line);
         if !repairs.is_empty() {

@@ -77,7 +77,7 @@ impl Job<'_> {
             match self.hunt(&outcome, jit, &orders, limits)? {
                 Hunted::Failing(mut failing) => {
                     failing.memory_model = outcome.memory_model;
-                    failing.memory_words = Some("the execution is consistent by the axioms of RC11");
+                    failing.memory_words = Some("the execution is consistent by the axioms of RC11".into());
                     failing.subject = outcome.subject;
                     failing.warnings = outcome.warnings;
                     failing.time += outcome.time;
@@ -143,7 +143,8 @@ impl Job<'_> {
                 let (problem, known) = run.problem(&failure, &outcome.problem);
                 let job = Job::of(problem).read_from(source.clone());
                 let mut failing = Box::new(job.search(&known, limits)?);
-                failing.litmus = executed.litmus(&found.graph);
+                failing.litmus =
+                    Some(executed.litmus(&found.graph).ok_or_else(|| "threads are created".into()));
                 return Ok(Hunted::Failing(failing));
             }
         }
@@ -191,7 +192,7 @@ impl Job<'_> {
             plural(most as u64, "bit")
         );
         outcome.remarks.push(Remark::Abstraction(what));
-        outcome.memory_words = Some(ROBUST);
+        outcome.memory_words = Some(ROBUST.into());
         outcome.slices = Some(Arc::new(proved));
         Ok(None)
     }

@@ -196,7 +196,7 @@ fn facts(report: &Outcome) -> Vec<(&'static str, String)> {
 
 /// Returns the memory model, and why the verdicts hold there.
 fn memory_model(report: &Outcome) -> String {
-    match (report.memory_model, report.memory_words) {
+    match (report.memory_model, &report.memory_words) {
         (Some(model), Some(words)) => format!("{model}: {words}"),
         (Some(model), None) => model.to_string(),
         (None, _) => String::new(),

@@ -187,7 +187,7 @@ fn question(report: &Outcome, options: Options) -> String {
     if !report.assumptions.is_empty() {
         rows.insert(3, ("assumes", report.assumed().join("; ")));
     }
-    if let (Some(model), Some(words)) = (report.memory_model, report.memory_words) {
+    if let (Some(model), Some(words)) = (report.memory_model, &report.memory_words) {
         rows.insert(3, ("memory", format!("{model}: {words}")));
     }
     let saved = report.certificate.as_ref().map(|written| {

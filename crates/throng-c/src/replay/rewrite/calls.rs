@@ -96,7 +96,11 @@ impl Rewriter<'_> {
                 format!("({{ {declared}__throng_maybe({site}, 1); {name}({}); }})", names.join(", "))
             }
             Some(Meaning::Number(_) | Meaning::Complex(_)) => format!("{name}({list})"),
-            Some(Meaning::Hint) => "((void)0)".into(),
+            Some(Meaning::Hint) => match args.is_empty() {
+                true => "((void)0)".into(),
+                false => format!("((void)({list}))"),
+            },
+            Some(Meaning::Predicate) => "((void)0)".into(),
             Some(Meaning::Print(_)) => format!("({{ __throng_call({site}); {name}({list}); }})"),
             Some(Meaning::Bytes(function)) => bytes(function, library.plain(name), args, site),
             Some(Meaning::Thread(function)) => self.thread(function, args, site),
