@@ -20,6 +20,7 @@ mod guesses;
 pub mod offered;
 pub mod predicates;
 pub mod prove;
+pub mod readings;
 pub mod refine;
 pub mod sat;
 mod tallies;

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap;
 use throng_check::certificate::write::document;
 use throng_engine::Answer;
-use throng_goto::program::{BinOp, Expr, Instr, Int, Program};
+use throng_goto::program::{BinOp, Expr, Int, Program};
 use throng_goto_check::abstraction::boolean::Boolean;
 use throng_goto_check::abstraction::certificate::Evidence;
 use throng_goto_check::abstraction::cube::{Cube, edge, edge_count};
 use throng_goto_check::abstraction::facts::Facts;
-use throng_goto_check::abstraction::graph::{Graph, Reading, To};
-use throng_goto_check::abstraction::heap::placed;
+use throng_goto_check::abstraction::graph::{Graph, To};
 use throng_goto_check::abstraction::predicate::Predicate;
 use throng_goto_check::abstraction::program::{AbstractProgram, build, edge_of, predicate_of};
 use throng_goto_check::abstraction::simplify::{size, type_of};
@@ -24,11 +24,8 @@ use throng_model::verdict::{Trace, Unknown, Verdict};
 
 use crate::abstraction::Abstraction;
 use crate::decide::decide;
-use crate::facts::find;
-use crate::guarded::guarded;
 use crate::predicates::Predicates;
 use crate::refine::{Move, Reason, Simulated, beginnings, discover, late_reason, simulate};
-use crate::tallies::tallied;
 use crate::transitions::{Seen, Values, facts_against};
 
 /// What happened in one round, for people.
@@ -65,147 +62,6 @@ pub struct Proof {
     /// The engine that proved the abstraction.
     pub engine: String,
 }
-
-/// Tries to prove that no violation can happen, with one [`Reading`] after another: first with
-/// arrays as a whole, then with their parts; first with every computed access inside its object as
-/// a part of the proof, then taking it for granted. Cheap facts come before that
-/// ([`crate::facts`]): where these rule all violations out, nothing else is tried. The predicates
-/// that are offered are used from the first round on. The graph that the result is about comes with
-/// it.
-pub fn attempt(
-    program: &Program,
-    offered: &[Predicate],
-    limits: &Limits,
-    watch: &mut dyn FnMut(&Round),
-) -> Result<(Graph, Ended), Unknown> {
-    let placed = placed(program);
-    let program = placed.as_ref().unwrap_or(program);
-    let mut last = None;
-    let mut graphs = [false, true].map(|trusting| {
-        let (graphs, why) = graphs(program, trusting);
-        last = why.map(|why| Err(Unknown::Inconclusive(why))).or(last.take());
-        graphs
-    });
-    // What takes accesses for granted comes last, and gets its part of the time.
-    let mut later = graphs[1].iter().filter(|graph| !graph.counts).count() as u32;
-    for graphs in &mut graphs {
-        let mut known = Vec::new();
-        for graph in std::mem::take(graphs) {
-            let facts = quick_facts(program, &graph, limits)?;
-            if facts.rule_all_out(&graph)
-                && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
-            {
-                return Ok((graph, Ended::Proved(proof)));
-            }
-            let most = limits.time_left().map_or(LONGEST_SUMS, |time| (time / 2).min(LONGEST_SUMS));
-            match by_more_facts(program, &graph, &limits.part().timeout(most), watch) {
-                Ok(Some(proved)) => return Ok(proved),
-                Ok(None) => {}
-                Err(_) => limits.check()?,
-            }
-            // Counting is of no use to the abstraction.
-            if !graph.counts {
-                known.push((graph, facts));
-            }
-        }
-        let mut left = known.len() as u32 + std::mem::take(&mut later);
-        for (graph, facts) in known {
-            let share = limits.time_left().map_or(LONGEST_SHARE, |time| (time / left).min(LONGEST_SHARE));
-            left -= 1;
-            let part = if left == 0 { limits.part() } else { limits.part().timeout(share) };
-            match prove(program, &graph, offered, &facts, &part, watch) {
-                Ok(Ended::Proved(proof)) => return Ok((graph, Ended::Proved(proof))),
-                Ok(Ended::Found(run, values)) => {
-                    let real = is_real(program, &graph, &run);
-                    let found = Ok((graph, Ended::Found(run, values)));
-                    if real {
-                        return found;
-                    }
-                    last = Some(found);
-                }
-                Err(why) => {
-                    limits.check()?;
-                    last = Some(Err(why));
-                }
-            }
-        }
-    }
-    last.unwrap_or_else(|| Err(Unknown::Inconclusive("there is no abstraction".into())))
-}
-
-/// Tries a proof by facts about how many threads are where, and about what comparisons guard; then
-/// the same for counters that do not reach the end of their types.
-fn by_more_facts(
-    program: &Program,
-    graph: &Graph,
-    limits: &Limits,
-    watch: &mut dyn FnMut(&Round),
-) -> Result<Option<(Graph, Ended)>, Unknown> {
-    // What counts threads otherwise has no use for it.
-    if graph.counts {
-        return Ok(None);
-    }
-    for graph in std::iter::once(graph.clone()).chain(graph.clone().with_bounds(program)) {
-        let counted = tallied(program, &graph, limits)?;
-        let (graph, mut offered) = counted.unwrap_or((graph, Vec::new()));
-        offered.extend(guarded(&graph));
-        if offered.is_empty() {
-            continue;
-        }
-        let facts = find(program, &graph, &offered, limits)?;
-        if facts.rule_all_out(&graph)
-            && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
-        {
-            return Ok(Some((graph, Ended::Proved(proof))));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the graphs of a program that differ, and why one could not be built.
-fn graphs(program: &Program, trusting: bool) -> (Vec<Graph>, Option<String>) {
-    let (mut graphs, mut failed) = (Vec::new(), None);
-    for (counting, summarising) in [(false, true), (false, false), (true, true), (true, false)] {
-        let reading = Reading { trusting, summarising, counting };
-        match Graph::of(program, reading) {
-            Ok(graph) if graph.reading() == reading => graphs.push(graph),
-            Ok(_) => {}
-            Err(why) => failed = Some(why),
-        }
-    }
-    (graphs, failed)
-}
-
-/// Finds facts, of which most are found soon or not at all.
-fn quick_facts(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
-    let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 3).min(LONGEST_FACTS));
-    match find(program, graph, &[], &limits.part().timeout(most)) {
-        Ok(facts) => Ok(facts),
-        Err(_) => {
-            limits.check()?;
-            Ok(Facts::none(graph))
-        }
-    }
-}
-
-/// Returns whether a run of the graph is one of the program. What a whole array hides, its parts
-/// may show to be impossible; and threads that are waited for may end later than the graph says.
-fn is_real(program: &Program, graph: &Graph, run: &[Move]) -> bool {
-    (is_violation(graph, run) || !joins(program)) && !graph.summarises
-}
-
-/// Returns whether some thread waits for the end of another.
-fn joins(program: &Program) -> bool {
-    program.templates.iter().flat_map(|t| &t.code).any(|i| matches!(i, Instr::Join(..)))
-}
-
-/// Maximum time to look for facts.
-const LONGEST_FACTS: Duration = Duration::from_secs(15);
-/// The same where variables count threads or guard others, which decides the program or is of no
-/// use.
-const LONGEST_SUMS: Duration = Duration::from_secs(90);
-/// Maximum time to try a proof before the next reading is tried.
-const LONGEST_SHARE: Duration = Duration::from_secs(15);
 
 /// What the engines decided about the abstraction: the first target that is reached counts, then
 /// the first that is open.
@@ -264,6 +120,8 @@ const LONGEST_LATE: Duration = Duration::from_secs(2);
 const MOST_ROUNDS: usize = 200;
 /// Maximum number of predicates.
 const MOST_PREDICATES: usize = 40;
+/// Number of predicates that differ only in their constants from which on they repeat themselves.
+const MOST_ALIKE: usize = 4;
 
 /// Tries to prove that no violation can happen, beginning with these predicates, and without the
 /// violations that facts rule out.
@@ -275,34 +133,27 @@ pub fn prove(
     limits: &Limits,
     watch: &mut dyn FnMut(&Round),
 ) -> Result<Ended, Unknown> {
-    let mut predicates = Predicates::default();
-    for p in offered {
-        predicates.add(p.clone(), &graph.variables, limits)?;
+    let mut refinement = Refinement::new(program, graph, facts, offered);
+    match refinement.go_on(false, limits, watch)? {
+        Some(ended) => Ok(ended),
+        None => Err(Unknown::Cancelled),
     }
-    let missing = vec![Vec::new(); edge_count(graph)];
-    let abstraction = Abstraction::default();
-    let mut refinement = Refinement { program, graph, facts, limits, predicates, abstraction, missing };
-    for number in 1..=MOST_ROUNDS {
-        if let Some(ended) = refinement.round(number, watch)? {
-            return Ok(ended);
-        }
-        if refinement.predicates.list.len() > MOST_PREDICATES {
-            return Err(Unknown::Inconclusive(format!("more than {MOST_PREDICATES} predicates")));
-        }
-    }
-    Err(Unknown::Inconclusive(format!("no proof after {MOST_ROUNDS} rounds of abstraction")))
 }
 
-/// The loop of abstraction and refinement.
-struct Refinement<'a> {
+/// The loop of abstraction and refinement, which can be left and gone on with.
+pub(crate) struct Refinement<'a> {
     program: &'a Program,
     graph: &'a Graph,
     facts: &'a Facts,
-    limits: &'a Limits,
+    limits: Limits,
+    /// Predicates to begin with.
+    offered: Vec<Predicate>,
     predicates: Predicates,
     abstraction: Abstraction,
     /// Facts that runs showed to be missing, by edge.
     missing: Vec<Vec<Cube>>,
+    /// Number of rounds that were begun.
+    rounds: usize,
 }
 
 /// A run of the abstraction, and the predicates that matter at each step.
@@ -311,7 +162,68 @@ struct Run {
     seen: Vec<Seen>,
 }
 
-impl Refinement<'_> {
+impl<'a> Refinement<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        graph: &'a Graph,
+        facts: &'a Facts,
+        offered: &[Predicate],
+    ) -> Refinement<'a> {
+        Refinement {
+            program,
+            graph,
+            facts,
+            limits: Limits::none(),
+            offered: offered.to_vec(),
+            predicates: Predicates::default(),
+            abstraction: Abstraction::default(),
+            missing: vec![Vec::new(); edge_count(graph)],
+            rounds: 0,
+        }
+    }
+
+    /// The graph that it is about.
+    pub(crate) fn graph(&self) -> &'a Graph {
+        self.graph
+    }
+
+    /// Goes on with the rounds. `None`: the predicates begin to repeat themselves, and `impatient`
+    /// asks to stop there.
+    pub(crate) fn go_on(
+        &mut self,
+        impatient: bool,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Round),
+    ) -> Result<Option<Ended>, Unknown> {
+        self.limits = limits.clone();
+        while let Some(p) = self.offered.first().cloned() {
+            self.predicates.add(p, &self.graph.variables, limits)?;
+            self.offered.remove(0);
+        }
+        while self.rounds < MOST_ROUNDS {
+            self.rounds += 1;
+            if let Some(ended) = self.round(self.rounds, watch)? {
+                return Ok(Some(ended));
+            }
+            if self.predicates.list.len() > MOST_PREDICATES {
+                return Err(Unknown::Inconclusive(format!("more than {MOST_PREDICATES} predicates")));
+            }
+            if impatient && self.repeats() {
+                return Ok(None);
+            }
+        }
+        Err(Unknown::Inconclusive(format!("no proof after {MOST_ROUNDS} rounds of abstraction")))
+    }
+
+    /// Returns whether there are many predicates that differ only in constants which the program
+    /// does not have, such as `64 < n + 2`, `64 < n + 3` and so on: of those there may be no end.
+    fn repeats(&self) -> bool {
+        let mut alike: FxHashMap<Expr, usize> = FxHashMap::default();
+        let strange = self.predicates.list.iter().filter(|p| strange_constants(p, self.graph) > 0);
+        strange.for_each(|p| *alike.entry(shape(&p.expr)).or_default() += 1);
+        alike.values().any(|&n| n >= MOST_ALIKE)
+    }
+
     /// Abstracts, decides, and learns from a run; `None`: the next round may come to more.
     fn round(&mut self, number: usize, watch: &mut dyn FnMut(&Round)) -> Result<Option<Ended>, Unknown> {
         let began = Instant::now();
@@ -361,7 +273,7 @@ impl Refinement<'_> {
             let mut facts = match self.facts.impossible.contains(&n) {
                 true => vec![Vec::new()],
                 false => {
-                    self.abstraction.facts(self.program, self.graph, &self.predicates, n, self.limits)?
+                    self.abstraction.facts(self.program, self.graph, &self.predicates, n, &self.limits)?
                 }
             };
             facts.extend(self.missing[n].iter().cloned());
@@ -406,7 +318,7 @@ impl Refinement<'_> {
     fn learn(&mut self, run: Run, never: &[Vec<Cube>], round: &mut Round) -> Result<Option<Ended>, Unknown> {
         let line = |m: &Move| line(self.program, self.graph, m);
         round.run = run.moves.iter().filter_map(|m| Some((m.thread, line(m)?))).collect();
-        let (last, core) = match simulate(self.graph, &run.moves, self.limits)? {
+        let (last, core) = match simulate(self.graph, &run.moves, &self.limits)? {
             Simulated::Feasible(values) => {
                 round.then = "a run with exact values".into();
                 return Ok(Some(Ended::Found(run.moves, values)));
@@ -436,7 +348,7 @@ impl Refinement<'_> {
         let (program, graph, list) = (self.program, self.graph, &self.predicates.list);
         let mut missing = 0;
         for (m, seen) in run.moves.iter().zip(&run.seen).take(last + 1) {
-            for cube in facts_against(program, graph, list, m.edge, seen, self.limits)? {
+            for cube in facts_against(program, graph, list, m.edge, seen, &self.limits)? {
                 let more = &mut self.missing[m.edge];
                 if !never[m.edge].contains(&cube) && !more.contains(&cube) {
                     more.push(cube);
@@ -471,7 +383,7 @@ impl Refinement<'_> {
             let bounds = bounds(&p, &self.predicates.list, &graph.variables);
             for p in std::iter::once(p).chain(bounds) {
                 let text = p.text(&graph.variables);
-                if self.predicates.add(p, &graph.variables, self.limits)? {
+                if self.predicates.add(p, &graph.variables, &self.limits)? {
                     added.push(text);
                 }
             }
@@ -495,7 +407,7 @@ impl Refinement<'_> {
     fn unused(&mut self, found: Vec<Predicate>) -> Result<Vec<Predicate>, Unknown> {
         let mut new = Vec::new();
         for p in found {
-            if self.predicates.is_new(&p, &self.graph.variables, self.limits)? {
+            if self.predicates.is_new(&p, &self.graph.variables, &self.limits)? {
                 new.push(p);
             }
         }
@@ -506,12 +418,24 @@ impl Refinement<'_> {
 /// Returns how costly predicates may be: their size, and constants that the program does not have,
 /// of which there may be no end.
 fn cost(list: &[Predicate], graph: &Graph) -> usize {
-    let strange = |p: &Predicate| {
-        let mut n = 0;
-        p.expr.constants(&mut |c| n += usize::from(!graph.constants.contains(&c)));
-        n
-    };
-    list.iter().map(|p| size(&p.expr) + 10 * strange(p)).sum()
+    list.iter().map(|p| size(&p.expr) + 10 * strange_constants(p, graph)).sum()
+}
+
+/// Number of constants of a predicate that the program does not have.
+fn strange_constants(p: &Predicate, graph: &Graph) -> usize {
+    let mut n = 0;
+    p.expr.constants(&mut |c| n += usize::from(!graph.constants.contains(&c)));
+    n
+}
+
+/// Returns an expression with 0 for all of its constants.
+fn shape(e: &Expr) -> Expr {
+    match e {
+        Expr::Const(_) => Expr::Const(0),
+        Expr::Cast(e, to) => Expr::Cast(Box::new(shape(e)), *to),
+        Expr::Bin(op, a, b, at) => Expr::Bin(*op, Box::new(shape(a)), Box::new(shape(b)), *at),
+        e => e.clone(),
+    }
 }
 
 /// Returns bounds that keep the loop from adding `x == 0`, `x == 2`, `x == 4` and so on: with the

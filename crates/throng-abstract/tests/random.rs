@@ -10,7 +10,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use throng::{Bound, Engine, Job, Status};
-use throng_abstract::prove::{Ended, attempt, prove};
+use throng_abstract::prove::{Ended, prove};
+use throng_abstract::readings::attempt;
 use throng_c::{Loaded, Options, read};
 use throng_goto_check::abstraction::certificate;
 use throng_goto_check::abstraction::facts::Facts;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::find;
 use crate::guarded::guarded;
-use crate::prove::{Ended, attempt, prove};
+use crate::prove::{Ended, prove};
+use crate::readings::attempt;
 use crate::tallies::tallied;
 use crate::testing::{limits, load};
 use throng_goto::Query;

@@ -14,7 +14,8 @@ use throng_goto_check::abstraction::certificate::{check, document};
 use throng_goto_check::abstraction::graph::{Graph, Reading};
 use throng_goto_check::abstraction::predicate::Predicate;
 
-use crate::prove::{Ended, attempt};
+use crate::prove::Ended;
+use crate::readings::attempt;
 use crate::testing::{self, limits};
 
 const UNSIGNED: Int = Int::new(4, false);

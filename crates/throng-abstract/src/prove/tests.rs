@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use crate::blast::eval;
-use crate::prove::{Ended, attempt, is_violation, prove};
+use crate::prove::{Ended, is_violation, prove};
+use crate::readings::attempt;
 use crate::testing::limits;
 use rustc_hash::FxHashMap;
 use throng_c::Options;

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use throng_abstract::prove::{Ended, attempt};
+use throng_abstract::prove::Ended;
+use throng_abstract::readings::attempt;
 use throng_check::certify::Fault;
 use throng_goto::{Query, Question};
 use throng_goto_check::abstraction::certificate::{self, Document};
