@@ -123,7 +123,8 @@ impl Search<'_> {
         let mut left = all.len() as u32;
         for mut one in all.drain(..) {
             let is_last = left == 1 && !impatient;
-            let share = self.limits.time_left().map_or(LONGEST_SHARE, |time| (time / left).min(LONGEST_SHARE));
+            let share =
+                self.limits.time_left().map_or(LONGEST_SHARE, |time| (time / left).min(LONGEST_SHARE));
             left -= 1;
             let part = if is_last { self.limits.part() } else { self.limits.part().timeout(share) };
             let graph = one.graph();

@@ -1,10 +1,12 @@
-//! Short hunts for a violation: in the order of steps, then with few interruptions.
+//! Short hunts for a violation: in the order of steps, behind the creation of many threads, then
+//! with few interruptions.
 //!
 //! The first one has no thread bound of its own. With one, threads that end make room for others,
 //! and there may be no end to what two threads at a time can do, though three show the violation in
 //! a few steps.
 
 pub mod breadth_first;
+pub mod crowd;
 pub mod switches;
 
 use self::breadth_first::{Found, search};
@@ -21,6 +23,8 @@ pub struct Hunt {
     pub bound: u32,
     /// Maximum numbers of configurations: in the order of steps, and with few interruptions.
     pub budget: (usize, usize),
+    /// Whether to look behind loops that create threads.
+    pub crowds: bool,
     /// Numbers of threads at a time to try with few interruptions.
     pub threads: Vec<u32>,
 }
@@ -48,6 +52,12 @@ impl Hunt {
             // There is nothing more to see.
             Found::Nothing(..) => return None,
             Found::Stopped(_) => {}
+        }
+        if self.crowds {
+            let behind = crowd::hunt(problem, target, self.budget.0, &share(3), statistics);
+            if behind.is_some() {
+                return behind;
+            }
         }
         let (most, parts) = (self.budget.1 / self.threads.len().max(1), 3 * self.threads.len() as u32);
         let mut tries = self.threads.iter();

@@ -2,9 +2,10 @@
 //! a path is one guard and one parallel assignment over the variables before it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use throng_goto::program::{Expr, Instr, Int, Program, Reg, Start, Violation, next};
+use throng_goto::program::{Expr, Instr, Int, Program, Start, Violation, next};
 
-use super::copies::copies;
+use super::copies::{Copies, copies};
+use super::predicate::rename;
 use super::tallies::{Counted, Tally};
 use super::variables::{INPUT, Variables};
 
@@ -89,8 +90,9 @@ pub struct Graph {
     pub tallies: Vec<Counted>,
     /// Shared variables that are taken not to count past the end of their types.
     pub bounded: Vec<u32>,
-    /// For each place, variables that are equal to others there; no path speaks of them.
-    pub copies: Vec<Vec<(u32, u32)>>,
+    /// For each place, variables that are equal to others there, or to addresses that are computed
+    /// from others; no path speaks of them.
+    pub copies: Vec<Vec<(u32, Expr)>>,
     /// The numbers in the guards and assignments of paths.
     pub constants: FxHashSet<i64>,
     /// For each template the place at which its threads begin, and what its variables are there.
@@ -240,9 +242,10 @@ fn start_edge(variables: &Variables, which: impl Fn(&u32) -> bool) -> Edge {
 }
 
 /// The copies at a place, as variables.
-fn copied(all: &[Vec<FxHashMap<Reg, Reg>>], v: &Variables, place: &Place) -> Vec<(u32, u32)> {
+fn copied(all: &[Vec<Copies>], v: &Variables, place: &Place) -> Vec<(u32, Expr)> {
     let at = &all[place.template][place.pc];
-    at.iter().map(|(&r, &of)| (v.register(place.template, r), v.register(place.template, of))).collect()
+    let variable = |r| v.register(place.template, r);
+    at.iter().map(|(&r, of)| (variable(r), rename(of, &variable))).collect()
 }
 
 /// Instructions that a loop comes back to.

@@ -65,7 +65,8 @@ impl Predicate {
             Some(r) => live.binary_search(&r).is_ok(),
             None => true,
         };
-        let copied = |id: u32| graph.copies[place].iter().any(|&(copy, of)| of == id && read(copy));
+        let copied =
+            |id: u32| graph.copies[place].iter().any(|(copy, of)| read(*copy) && used(of).contains(&id));
         self.template.is_none_or(|t| t == at.template)
             && (self.variables.iter()).all(|&id| read(id) || copied(id) || remembered.contains(&(place, id)))
     }

@@ -24,6 +24,31 @@ impl Program {
         self.threads_of(first, &mut Vec::new())
     }
 
+    /// Returns whether the first thread can come from each creation of a thread to what lies behind
+    /// all of them, so that no loop of it creates threads for ever.
+    pub fn leaves_creation(&self) -> bool {
+        let Start::One(first) = self.start else { return false };
+        let code = &self.templates[first].code;
+        let spawns = |pc: usize| matches!(code[pc], Instr::Spawn(..));
+        let ways = |pc: usize| next(code, pc).into_iter().filter(|&to| to < code.len());
+        let mut creates: Vec<bool> = (0..code.len()).map(spawns).collect();
+        // Backwards, because most ways go forwards.
+        while let Some(pc) = (0..code.len()).rev().find(|&pc| !creates[pc] && ways(pc).any(|to| creates[to]))
+        {
+            creates[pc] = true;
+        }
+        let leaves = |from: usize| {
+            let (mut seen, mut work) = (vec![false; code.len()], vec![from]);
+            while let Some(pc) = work.pop() {
+                if !std::mem::replace(&mut seen[pc], true) {
+                    work.extend(ways(pc));
+                }
+            }
+            (0..code.len()).any(|pc| seen[pc] && !creates[pc])
+        };
+        (0..code.len()).filter(|&pc| spawns(pc)).all(leaves)
+    }
+
     /// A thread of a template and all that it creates.
     fn threads_of(&self, template: usize, parents: &mut Vec<usize>) -> Option<u32> {
         // A function that creates threads in itself has no end.

@@ -217,7 +217,8 @@ pub(super) fn hunt(program: &Program, bound: Bound) -> Hunt {
     let room = ROOM.0 / (2 * program.shared_size()).clamp(1, ROOM.1);
     let in_order = if loops { BUDGETS.0 } else { BUDGETS.1 };
     let budget = (in_order.min(room), BUDGETS.2.min(room));
-    Hunt { bound: bound.threads().unwrap_or(u32::MAX), budget, threads }
+    let crowds = loops && program.leaves_creation();
+    Hunt { bound: bound.threads().unwrap_or(u32::MAX), budget, threads, crowds }
 }
 
 /// Withdraws verdicts that the program itself may not bear out, which engines do not know.

@@ -6,6 +6,7 @@ use throng_goto::program::{
     is_private, next,
 };
 
+use super::super::copies::Copies;
 use super::super::elements::object_of;
 use super::super::simplify::{binary, cast, fits, negate, opaque, partial, substitute};
 use super::super::variables::{INPUT, Variables};
@@ -27,8 +28,8 @@ pub(super) struct Builder<'a> {
     pub(super) cuts: Vec<FxHashSet<usize>>,
     /// Whether paths end where they meet, because there were too many.
     pub(super) joined: Vec<bool>,
-    /// For each template and instruction, registers that are equal to others.
-    pub(super) copies: Vec<Vec<FxHashMap<Reg, Reg>>>,
+    /// For each template and instruction, registers that are equal to others or to addresses.
+    pub(super) copies: Vec<Vec<Copies>>,
     pub(super) numbers: FxHashMap<Place, usize>,
     pub(super) places: Vec<Place>,
     pub(super) edges: Vec<Edge>,
@@ -86,7 +87,7 @@ impl Builder<'_> {
             let first = Path {
                 pc: place.pc,
                 depth: u32::from(place.atomic),
-                values: copies.iter().map(|&(id, of)| (id, Expr::Reg(of))).collect(),
+                values: copies.iter().cloned().collect(),
                 guard: Vec::new(),
                 starts: Vec::new(),
                 children: Vec::new(),
@@ -602,9 +603,8 @@ impl Builder<'_> {
         let mut updates: Vec<(u32, Expr)> = path.values.into_iter().collect();
         // A copy that is left alone keeps its value.
         let copies = copied(&self.copies, self.variables, &self.places[from]);
-        let same = |id: u32, e: &Expr| {
-            *e == Expr::Reg(id) || copies.iter().any(|&(copy, of)| copy == id && *e == Expr::Reg(of))
-        };
+        let same =
+            |id: u32, e: &Expr| *e == Expr::Reg(id) || copies.iter().any(|(copy, of)| *copy == id && e == of);
         updates.retain(|(id, e)| !same(*id, e));
         updates.extend(path.children);
         updates.sort_unstable_by_key(|u| u.0);
