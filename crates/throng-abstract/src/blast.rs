@@ -65,7 +65,10 @@ impl<'a> Encoder<'a> {
             if self.solve(&rest.iter().map(|l| l.0).collect::<Vec<Lit>>())? {
                 k += 1;
             } else {
+                // What was found to be needed is in every such core.
+                let core = self.sat.core();
                 kept = rest;
+                kept.retain(|l| core.contains(&l.0));
             }
         }
         Ok(kept.into_iter().map(|l| l.1).collect())

@@ -8,8 +8,8 @@
 //! let both be where they are ([`throng_goto_check::abstraction::regions`]). What is left is inductive. Violations that it
 //! rules out are left out of the abstraction.
 
-use rustc_hash::FxHashMap;
-use throng_goto::program::Program;
+use rustc_hash::{FxHashMap, FxHashSet};
+use throng_goto::program::{Expr, Program};
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
@@ -33,18 +33,48 @@ mod tickets;
 /// Maximum number of edges.
 const MOST_EDGES: usize = 400;
 
+/// What was shown to hold at each place by nothing but itself, so that it need not be shown again
+/// where more is tried.
+#[derive(Clone, Default)]
+pub struct Shown(Vec<FxHashSet<Expr>>);
+
+impl Shown {
+    fn of(predicates: &[Predicate], held: &Held) -> Shown {
+        let all = |at: &Vec<u32>| at.iter().map(|&i| predicates[i as usize].expr.clone()).collect();
+        Shown(held.at.iter().map(all).collect())
+    }
+
+    /// Adds the comparisons to a list that lacks them.
+    fn complete(&self, predicates: &mut Vec<Predicate>, graph: &Graph) {
+        let mut listed: FxHashSet<Expr> = predicates.iter().map(|p| p.expr.clone()).collect();
+        let missing = self.0.iter().flatten().filter(|e| listed.insert((*e).clone()));
+        predicates.extend(missing.filter_map(|e| Predicate::of(e.clone(), &graph.variables)));
+    }
+
+    /// Returns the same by the numbers of comparisons.
+    fn numbers(&self, predicates: &[Predicate]) -> Vec<FxHashSet<u32>> {
+        let shown = |at: &FxHashSet<Expr>| {
+            let known = |i: &u32| at.contains(&predicates[*i as usize].expr);
+            (0..predicates.len() as u32).filter(known).collect()
+        };
+        self.0.iter().map(shown).collect()
+    }
+}
+
 /// Finds facts that rule violations out; only those that are needed for that are kept. Facts about
-/// two threads are looked for where others do not suffice. Some comparisons may be offered.
+/// two threads are looked for where others do not suffice. Some comparisons may be offered. What is
+/// shown of a plain program is noted, and need not be shown again.
 pub fn find(
     program: &Program,
     graph: &Graph,
     offered: &[Predicate],
+    shown: &mut Shown,
     limits: &Limits,
 ) -> Result<Facts, Unknown> {
     let mut apart = apart_guesses(program, graph);
     // Who offers comparisons has looked for plain facts before.
     let facts = match offered.is_empty() || apart.is_empty() {
-        true => find_with(program, graph, offered, Vec::new(), limits)?,
+        true => find_with(program, graph, offered, Vec::new(), shown, limits)?,
         false => Facts::none(graph),
     };
     if facts.rule_all_out(graph) || graph.edges.len() > MOST_EDGES {
@@ -56,7 +86,7 @@ pub fn find(
     if apart.is_empty() {
         return Ok(facts);
     }
-    match find_with(program, graph, offered, apart, limits) {
+    match find_with(program, graph, offered, apart, shown, limits) {
         Ok(more) if more.impossible.len() > facts.impossible.len() => Ok(more),
         Ok(_) | Err(_) => Ok(facts),
     }
@@ -68,6 +98,7 @@ fn find_with(
     graph: &Graph,
     offered: &[Predicate],
     mut apart: Vec<Differs>,
+    shown: &mut Shown,
     limits: &Limits,
 ) -> Result<Facts, Unknown> {
     let fails = |n: &usize| matches!(graph.edges[*n].to, To::Fail(..));
@@ -77,6 +108,8 @@ fn find_with(
     }
     let mut predicates = guesses(program, graph);
     predicates.extend(offered.iter().cloned());
+    shown.complete(&mut predicates, graph);
+    let plain = offered.is_empty() && apart.is_empty();
     let at = survivors(program, graph, &predicates, &mut apart, limits)?;
     let mut held = Held { at, apart: Apart::of(graph, &apart, &mut predicates) };
     let regions = Regions::of(program, graph, limits)?;
@@ -85,7 +118,10 @@ fn find_with(
     let types: Vec<EdgeTypes<'_>> =
         (edges.iter()).map(|e| -> EdgeTypes<'_> { Box::new(|id| e.ty(&graph.variables, id)) }).collect();
     let mut solvers = Solvers::new(graph, &predicates, &edges, &types, limits);
-    weaken(&mut held, &obligations, &mut solvers)?;
+    weaken(&mut held, &obligations, &mut solvers, &shown.numbers(&predicates))?;
+    if plain {
+        *shown = Shown::of(&predicates, &held);
+    }
     let (mut needed, mut impossible): (Vec<(Where, u32)>, Vec<usize>) = Default::default();
     for n in failing {
         let e = &graph.edges[n];
@@ -104,8 +140,13 @@ fn find_with(
     Ok(renumbered(&predicates, kept, impossible))
 }
 
-/// Drops what cannot be proved until the rest can.
-fn weaken(held: &mut Held, obligations: &[Obligation], solvers: &mut Solvers<'_>) -> Result<(), Unknown> {
+/// Drops what cannot be proved until the rest can, but for what was shown before, by place.
+fn weaken(
+    held: &mut Held,
+    obligations: &[Obligation],
+    solvers: &mut Solvers<'_>,
+    shown_before: &[FxHashSet<u32>],
+) -> Result<(), Unknown> {
     // When what is held became less, and when an obligation was last shown.
     let mut changed: FxHashMap<Where, u32> = FxHashMap::default();
     let mut shown = vec![0u32; obligations.len()];
@@ -130,7 +171,13 @@ fn weaken(held: &mut Held, obligations: &[Obligation], solvers: &mut Solvers<'_>
                     (Then::Apart(..), Some(p), Some(q)) => held.apart.between(p, q),
                     _ => &[],
                 };
-                let open = |i: &u32| asking.changes(*i, side) || !before.contains(i);
+                let sure = match o.then {
+                    Then::At(p) | Then::Bystander(p) => shown_before.get(p),
+                    Then::Apart(..) => None,
+                };
+                let open = |i: &u32| {
+                    (asking.changes(*i, side) || !before.contains(i)) && !sure.is_some_and(|s| s.contains(i))
+                };
                 let then: Vec<u32> = held.then(o.then).iter().copied().filter(open).collect();
                 // It stays shown while what shows it does, and what the step leaves alone held.
                 let changes = then.iter().all(|&i| asking.changes(i, side));

@@ -37,6 +37,7 @@ pub(crate) fn guarded(graph: &Graph) -> Vec<Predicate> {
     found.extend(masks(graph, &copies));
     found.extend(sums(graph, &copies));
     found.extend(own_sums(graph));
+    found.extend(given(graph));
     for guard in &guards {
         let about = used(guard);
         let others = conclusions.iter().filter(|c| !shares(graph, &about, c));
@@ -126,13 +127,15 @@ fn guards(graph: &Graph, copies: &Copies) -> Vec<Expr> {
         let ids = used(&atom);
         let own: Vec<u32> = ids.iter().copied().filter(|&id| !is_plain(graph, id)).collect();
         let plain = own.iter().all(|&id| id < INPUT && !is_shared(graph, id)) && !is_far(&atom);
-        if !plain || own.len() > 1 || own.len() == ids.len() {
+        // What a thread alone knows says something only about bits that it has copied.
+        if !plain || own.len() > 1 || own.len() == ids.len() && !is_mask(&atom) {
             continue;
         }
         let other = own.first().into_iter().flat_map(|&r| copies.sources(r).map(move |s| (r, s)));
         let renamed = other.map(|(r, s)| rename(&atom, &|id| if id == r { s } else { id }));
         let renamed: Vec<Expr> = renamed.filter(|e| used(e).len() == ids.len()).collect();
-        for e in std::iter::once(atom.clone()).chain(renamed) {
+        let about_shared = |e: &Expr| used(e).iter().any(|&id| is_shared(graph, id));
+        for e in std::iter::once(atom.clone()).chain(renamed).filter(about_shared) {
             // What differs from one number says little.
             let opposite = is_mask(&e) || matches!(e, Expr::Bin(BinOp::Lt, ..));
             let both = opposite.then(|| negate(e.clone()));
@@ -174,17 +177,21 @@ fn conclusions(graph: &Graph, copies: &Copies) -> Vec<Expr> {
     found
 }
 
-/// What guards say about bits of a shared word, of the word and of its copies.
+/// What guards say about bits of a shared word or of a copy of one, of the word and of all of its
+/// copies.
 fn masks(graph: &Graph, copies: &Copies) -> Vec<Expr> {
     let mut found = Vec::new();
     for atom in graph.edges.iter().flat_map(|e| guard_atoms(graph, e)).filter(is_mask) {
         let [id] = used(&atom)[..] else { continue };
-        if !is_plain(graph, id) {
-            continue;
-        }
-        let all = std::iter::once(id).chain(copies.copies(id));
-        for e in all.map(|to| rename(&atom, &|_| to)) {
-            found.extend([negate(e.clone()), e]);
+        let words: Vec<u32> = match is_plain(graph, id) {
+            true => vec![id],
+            false => copies.sources(id).collect(),
+        };
+        for word in words {
+            let all = std::iter::once(word).chain(copies.copies(word));
+            for e in all.map(|to| rename(&atom, &|_| to)) {
+                found.extend([negate(e.clone()), e]);
+            }
         }
     }
     found
@@ -237,6 +244,16 @@ fn own_sums(graph: &Graph) -> Vec<Expr> {
         }
     }
     found
+}
+
+/// What holds after a thread has given a shared variable the value of one of its own.
+fn given(graph: &Graph) -> Vec<Expr> {
+    let updates = graph.edges.iter().flat_map(|e| &e.updates).filter(|u| is_plain(graph, u.0));
+    let own = |x: &Expr| match *without_casts(x) {
+        Expr::Reg(r) if r < INPUT && !is_shared(graph, r) => Some(r),
+        _ => None,
+    };
+    updates.filter_map(|(id, x)| Some(compare(BinOp::Eq, Expr::Reg(*id), Expr::Reg(own(x)?)))).collect()
 }
 
 /// Numbers between two counters: of three that were copied from one another, one lies behind the

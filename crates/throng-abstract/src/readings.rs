@@ -13,7 +13,7 @@ use throng_goto_check::abstraction::predicate::Predicate;
 use throng_model::limits::Limits;
 use throng_model::verdict::Unknown;
 
-use crate::facts::find;
+use crate::facts::{Shown, find};
 use crate::guarded::guarded;
 use crate::prove::{Ended, Refinement, Round, is_violation, prove};
 use crate::refine::Move;
@@ -89,7 +89,8 @@ impl Search<'_> {
         self.last = why.map(|why| Err(Unknown::Inconclusive(why))).or(self.last.take());
         let mut open = Vec::new();
         for graph in graphs {
-            let facts = quick_facts(self.program, &graph, self.limits)?;
+            let mut shown = Shown::default();
+            let facts = quick_facts(self.program, &graph, &mut shown, self.limits)?;
             if facts.rule_all_out(&graph)
                 && let Ok(Ended::Proved(proof)) =
                     prove(self.program, &graph, &[], &facts, self.limits, self.watch)
@@ -99,7 +100,7 @@ impl Search<'_> {
             let left = self.limits.time_left();
             let most = left.map_or(LONGEST_SUMS, |time| (time / 2).min(LONGEST_SUMS));
             let part = self.limits.part().timeout(most);
-            match by_more_facts(self.program, &graph, &part, self.watch) {
+            match by_more_facts(self.program, &graph, &mut shown, &part, self.watch) {
                 Ok(Some(proved)) => return Ok(Facing::Proved(proved)),
                 Ok(None) => {}
                 Err(_) => self.limits.check()?,
@@ -158,6 +159,7 @@ impl Search<'_> {
 fn by_more_facts(
     program: &Program,
     graph: &Graph,
+    shown: &mut Shown,
     limits: &Limits,
     watch: &mut dyn FnMut(&Round),
 ) -> Result<Option<(Graph, Ended)>, Unknown> {
@@ -172,7 +174,7 @@ fn by_more_facts(
         if offered.is_empty() {
             continue;
         }
-        let facts = find(program, &graph, &offered, limits)?;
+        let facts = find(program, &graph, &offered, shown, limits)?;
         if facts.rule_all_out(&graph)
             && let Ok(Ended::Proved(proof)) = prove(program, &graph, &[], &facts, limits, watch)
         {
@@ -197,9 +199,14 @@ fn graphs(program: &Program, trusting: bool) -> (Vec<Graph>, Option<String>) {
 }
 
 /// Finds facts, of which most are found soon or not at all.
-fn quick_facts(program: &Program, graph: &Graph, limits: &Limits) -> Result<Facts, Unknown> {
+fn quick_facts(
+    program: &Program,
+    graph: &Graph,
+    shown: &mut Shown,
+    limits: &Limits,
+) -> Result<Facts, Unknown> {
     let most = limits.time_left().map_or(LONGEST_FACTS, |time| (time / 3).min(LONGEST_FACTS));
-    match find(program, graph, &[], &limits.part().timeout(most)) {
+    match find(program, graph, &[], shown, &limits.part().timeout(most)) {
         Ok(facts) => Ok(facts),
         Err(_) => {
             limits.check()?;

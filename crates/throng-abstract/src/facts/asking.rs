@@ -2,6 +2,8 @@
 //! found contradict it: few comparisons are of use for another one, and circuits of all of them
 //! would take most of the time.
 
+use std::rc::Rc;
+
 use batsat::Lit;
 use rustc_hash::FxHashMap;
 use throng_goto::program::{Expr, Int};
@@ -26,6 +28,13 @@ pub(super) struct Asking<'a> {
     list: &'a [Predicate],
     edge: &'a Edge,
     known: FxHashMap<(u32, Side), Lit>,
+    said: FxHashMap<(u32, Side), Rc<Said>>,
+}
+
+/// What a comparison says, and the variables in it.
+struct Said {
+    all: Vec<Expr>,
+    variables: Vec<u32>,
 }
 
 impl<'a> Asking<'a> {
@@ -41,7 +50,7 @@ impl<'a> Asking<'a> {
             let l = encoder.truth(g);
             encoder.sat.clause(&[l]);
         }
-        Asking { encoder, graph, list, edge, known: FxHashMap::default() }
+        Asking { encoder, graph, list, edge, known: FxHashMap::default(), said: FxHashMap::default() }
     }
 
     /// What always holds.
@@ -56,6 +65,20 @@ impl<'a> Asking<'a> {
         let counts =
             |id: u32| side == Side::After || self.graph.variables.list[id as usize].template.is_none();
         self.edge.updates.iter().any(|u| counts(u.0) && variables.contains(&u.0))
+    }
+
+    /// What a comparison says, computed once.
+    fn said(&mut self, i: u32, side: Side) -> Rc<Said> {
+        if let Some(said) = self.said.get(&(i, side)) {
+            return said.clone();
+        }
+        let all = self.expressions(i, side);
+        let mut variables: Vec<u32> = all.iter().flat_map(used).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let said = Rc::new(Said { all, variables });
+        self.said.insert((i, side), said.clone());
+        said
     }
 
     /// What a comparison says; before a step, also about elements of arrays that it reads.
@@ -81,8 +104,8 @@ impl<'a> Asking<'a> {
             return l;
         }
         let mut l = self.truth();
-        for e in self.expressions(i, side) {
-            let one = self.encoder.truth(&e);
+        for e in &self.said(i, side).all {
+            let one = self.encoder.truth(e);
             l = self.encoder.sat.and(l, one);
         }
         self.known.insert((i, side), l);
@@ -106,12 +129,11 @@ impl<'a> Asking<'a> {
             let mut values = self.encoder.model();
             let mut wrong: Vec<(usize, usize)> = Vec::new();
             for (n, k) in open.iter().enumerate() {
-                let all = self.expressions(k.i, k.side);
-                let ids: Vec<u32> = all.iter().flat_map(used).collect();
+                let said = self.said(k.i, k.side);
                 // Variables that the solver has not met may have any value.
-                let new = ids.iter().filter(|id| !values.contains_key(id)).count();
-                ids.iter().for_each(|&id| _ = values.entry(id).or_insert(0));
-                if all.iter().any(|e| eval(e, &values).is_none_or(|v| v == 0)) {
+                let new = said.variables.iter().filter(|id| !values.contains_key(id)).count();
+                said.variables.iter().for_each(|&id| _ = values.entry(id).or_insert(0));
+                if said.all.iter().any(|e| eval(e, &values).is_none_or(|v| v == 0)) {
                     wrong.push((new, n));
                 }
             }
@@ -145,10 +167,14 @@ impl<'a> Asking<'a> {
             let rest = needed.iter().enumerate().filter(|(k, _)| *k != n).map(|(_, k)| k).chain(&free);
             let mut assumptions: Vec<Lit> = rest.map(|k| self.known[&(k.i, k.side)]).collect();
             assumptions.push(goal);
-            match self.encoder.solve(&assumptions)? {
-                true => n += 1,
-                false => _ = needed.remove(n),
+            if self.encoder.solve(&assumptions)? {
+                n += 1;
+                continue;
             }
+            // What was found to be needed is in every such core.
+            let core = self.encoder.sat.core();
+            needed.remove(n);
+            needed.retain(|k| core.contains(&self.known[&(k.i, k.side)]));
         }
         Ok(Some(needed))
     }

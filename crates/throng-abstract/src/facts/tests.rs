@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::find;
+use super::{Shown, find};
 use crate::guarded::guarded;
 use crate::prove::{Ended, prove};
 use crate::readings::attempt;
@@ -98,7 +98,8 @@ fn a_lock_keeps_variables_together() {
 fn facts_that_do_not_hold_are_refused() {
     let loaded = load(STACK);
     let graph = graph_of(&loaded, true);
-    let facts = find(&loaded.program, &graph, &[], &limits()).expect("there are facts");
+    let facts =
+        find(&loaded.program, &graph, &[], &mut Shown::default(), &limits()).expect("there are facts");
     let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
     assert!(facts.rule_all_out(&graph) && stands(&facts));
     let (mut tried, mut refused) = (0, 0);
@@ -147,7 +148,8 @@ int main(void) {
 fn ruled_out(text: &str) -> bool {
     let loaded = load(text);
     let graph = graph_of(&loaded, true);
-    let facts = find(&loaded.program, &graph, &[], &limits()).expect("facts are found");
+    let facts =
+        find(&loaded.program, &graph, &[], &mut Shown::default(), &limits()).expect("facts are found");
     assert_eq!(check(&loaded.program, &graph, &facts, &limits()), Ok(None), "{text}");
     facts.rule_all_out(&graph)
 }
@@ -178,7 +180,8 @@ fn all_elements_of_an_array_are_known() {
 fn a_fact_about_elements_that_is_not_kept_is_refused() {
     let loaded = load(SMALL);
     let graph = graph_of(&loaded, true);
-    let facts = find(&loaded.program, &graph, &[], &limits()).expect("facts are found");
+    let facts =
+        find(&loaded.program, &graph, &[], &mut Shown::default(), &limits()).expect("facts are found");
     assert!(facts.rule_all_out(&graph));
     // The same facts about a program that stores larger values.
     let larger = load(&SMALL.replace("v < 5", "v < 6"));
@@ -285,7 +288,8 @@ fn tickets_differ() {
 fn facts_about_two_threads_that_do_not_hold_are_refused() {
     let loaded = load(TICKETS);
     let graph = graph_of(&loaded, false);
-    let facts = find(&loaded.program, &graph, &[], &limits()).expect("facts are found");
+    let facts =
+        find(&loaded.program, &graph, &[], &mut Shown::default(), &limits()).expect("facts are found");
     let stands = |facts: &Facts| check(&loaded.program, &graph, facts, &limits()).expect("in time").is_none();
     assert!(facts.rule_all_out(&graph) && stands(&facts) && !facts.apart.is_empty());
     // All of them are needed, for another one or to rule the violation out.
@@ -493,7 +497,7 @@ fn proved_with_bounds(loaded: &Query) -> Option<Document> {
     let graph = graph_of(loaded, true).with_bounds(program)?;
     let (graph, mut offered) = tallied(program, &graph, &limits).ok()?.unwrap_or((graph, Vec::new()));
     offered.extend(guarded(&graph));
-    let facts = find(program, &graph, &offered, &limits).ok()?;
+    let facts = find(program, &graph, &offered, &mut Shown::default(), &limits).ok()?;
     match prove(program, &graph, &[], &facts, &limits, &mut |_| {}) {
         Ok(Ended::Proved(proof)) if facts.rule_all_out(&graph) => {
             Some(certificate::document(loaded, &graph, &proof.evidence))
@@ -517,7 +521,8 @@ fn versions_are_taken_not_to_wrap_around_and_the_certificate_says_so() {
         let broken = load(&VERSIONS.replace(part, ""));
         let graph = graph_of(&broken, true).with_bounds(&broken.program).expect("it counts");
         let offered = guarded(&graph);
-        let facts = find(&broken.program, &graph, &offered, &limits()).expect("there is time");
+        let facts =
+            find(&broken.program, &graph, &offered, &mut Shown::default(), &limits()).expect("there is time");
         assert!(!facts.rule_all_out(&graph), "{part}");
     }
 }
@@ -586,4 +591,47 @@ fn allocated_objects_have_places() {
     ] {
         assert!(proved(&load(&ALLOCATED.replace("FREE", "").replace(part, instead))).is_none(), "{instead}");
     }
+}
+
+/// Twenty threads, whose numbers are stored behind their creation.
+const MANY: &str = "int x;
+void *thread(void *arg) {
+  __VERIFIER_atomic_begin(); x = x + 1; x = x - 1; __VERIFIER_atomic_end();
+  if (x != 0) reach_error();
+  return 0;
+}
+int main(void) {
+  pthread_t t[20];
+  for (int i = 0; i < 20; i++) pthread_create(&t[i], 0, thread, 0);
+  return 0;
+}";
+
+#[test]
+fn an_address_that_was_computed_before_a_creation_is_known_behind_it() {
+    let loaded = load(MANY);
+    let certificate = proved(&loaded).expect("it is proved");
+    assert!(!certificate.trusts_bounds);
+    assert!(certificate::check(&loaded, &certificate, &limits()).is_ok());
+    // The last number is stored behind the array.
+    let outside = proved(&load(&MANY.replace("i < 20", "i <= 20")));
+    assert!(outside.is_none_or(|certificate| certificate.trusts_bounds));
+}
+
+#[test]
+fn an_address_does_not_change_with_the_index_it_was_computed_from() {
+    let text = |index: &str| {
+        format!(
+            "int a[2]; void *thread(void *arg) {{ return 0; }}
+int main(void) {{
+  pthread_t t; int k = 0; int *p = &a[k]; k = 1;
+  pthread_create(&t, 0, thread, 0);
+  *p = 7;
+  if (a[{index}] == 7) reach_error();
+  if (k != 1) reach_error();
+  return 0;
+}}"
+        )
+    };
+    assert!(proved(&load(&text("0"))).is_none());
+    assert!(proved(&load(&text("1"))).is_some());
 }

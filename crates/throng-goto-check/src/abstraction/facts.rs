@@ -236,8 +236,11 @@ pub fn check(
             let known = held.known(o).into_iter().map(|k| (k.i, k.side, true)).collect();
             let known = with_elements(edge, &mut list, known);
             let then = held.then(o.then).iter();
-            let then = then.filter(|&&i| side == Side::After || touches(graph, facts, edge, i));
+            let then = then.filter(|&&i| !stays(graph, &all, &held, o, i));
             cubes.extend(then.map(|&i| known.iter().copied().chain([(i, side, false)]).collect::<Cube>()));
+        }
+        if cubes.is_empty() {
+            continue;
         }
         if let Some(k) = check_edge(graph, &list, edge, &cubes, limits)? {
             let last = cubes[k].last().map(|l| list[l.0 as usize].text(&graph.variables));
@@ -269,11 +272,20 @@ fn with_elements(e: &Edge, list: &mut Vec<Predicate>, mut known: Cube) -> Cube {
     known
 }
 
-/// Returns whether an edge writes a shared variable of a comparison.
-fn touches(graph: &Graph, facts: &Facts, e: &Edge, i: u32) -> bool {
+/// Returns whether a comparison holds after a step because it held before and the step writes none
+/// of its variables.
+fn stays(graph: &Graph, all: &[Predicate], held: &Held, o: &Obligation, i: u32) -> bool {
     let shared = |id: u32| graph.variables.list[id as usize].template.is_none();
-    let variables = &facts.predicates[i as usize].variables;
-    e.updates.iter().any(|u| shared(u.0) && variables.contains(&u.0))
+    let about = &all[i as usize].variables;
+    let written = |ours: bool| o.edge.updates.iter().any(|u| (ours || shared(u.0)) && about.contains(&u.0));
+    match (o.then, o.mine) {
+        (Then::Bystander(_), _) => !written(false),
+        // Of a thread that is started, nothing was known.
+        (Then::At(p), Some(q)) if graph.places[p].template == graph.places[q].template => {
+            held.at[q].contains(&i) && !written(true)
+        }
+        (Then::At(_) | Then::Apart(..), _) => false,
+    }
 }
 
 /// A comparison that holds before a step.
