@@ -326,6 +326,43 @@ impl Random {
     }
 }
 
+impl Random {
+    /// Threads that keep addresses which they have computed, while indices change and others write;
+    /// and numbers of threads that are stored behind their creation.
+    fn pointing(&mut self) -> String {
+        let mut text = HEAD.to_string();
+        let first = "int r = 0, *q = &a[0], *p = &a[1];";
+        for name in ["f", "g"] {
+            let body: String = (0..4 + self.below(4)).map(|_| self.through()).collect();
+            let _ = writeln!(text, "void *{name}(void *n) {{ {first} {body} return 0; }}");
+        }
+        let (before, after): (String, String) =
+            ((0..3).map(|_| self.through()).collect(), (0..3).map(|_| self.through()).collect());
+        let most = self.mostly(&["2", "3"]);
+        let starts = self.pick(&[
+            "for (i = 0; i < MOST; i++) pthread_create(&t[i], 0, f, 0); ",
+            "pthread_create(&t[r], 0, f, 0); pthread_create(&t[2], 0, g, 0); ",
+            "while (1) pthread_create(&t[0], 0, g, 0); ",
+        ]);
+        let starts = starts.replace("MOST", most);
+        let _ = writeln!(
+            text,
+            "int main(void) {{ pthread_t t[3]; int i; {first} {before} {starts} {after} return 0; }}"
+        );
+        text
+    }
+
+    fn through(&mut self) -> String {
+        match self.below(6) {
+            0 => self.pick(&["r = 1; ", "r = 2 - r; ", "r = 2; "]).into(),
+            1 => self.pick(&["q = &a[r]; ", "q = &a[r]; p = q; ", "p = &a[2 - r]; "]).into(),
+            2 => self.pick(&["x = 1; ", "y = x; ", "x = y; "]).into(),
+            3 => format!("if ({}) reach_error(); ", self.pick(&["*q == 2", "*p == 3", "a[r] == 2", "x > 1"])),
+            _ => format!("{} = {}; ", self.pick(&["*q", "*p", "a[r]"]), self.pick(&["1", "2", "3", "x"])),
+        }
+    }
+}
+
 /// Work is counted, so that as much is found out on every machine. The time is for what is not
 /// counted.
 fn effort() -> Limits {
@@ -431,6 +468,30 @@ fn what_is_guarded_or_allocated_is_proved_only_where_it_holds() {
     println!("{count} programs: {proved:?} proved; {violated:?} violated");
     // All are common, or nothing is compared.
     assert!(count < 20 || proved.iter().chain(&violated).all(|n| n * 20 >= count));
+}
+
+/// Addresses that are kept: what is proved is not violated with up to four threads.
+#[test]
+fn what_is_kept_in_pointers_is_proved_only_where_it_holds() {
+    let asked = std::env::var("THRONG_RANDOM_POINTERS").unwrap_or_default();
+    let (first, count) = asked.split_once('+').unwrap_or(("0", &asked));
+    let number = |s: &str| s.parse::<u64>().ok();
+    let (first, count) = (number(first).unwrap_or(0), number(count).unwrap_or(20));
+    let (mut proved, mut violated, mut certified) = (0, 0, 0);
+    for seed in first..first + count {
+        let text = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).pointing();
+        let read = read(Source::new("random.c", &text), text.clone(), &Options::default());
+        let loaded = read.unwrap_or_else(|why| panic!("{:?}\n{text}", why.diagnostics));
+        let hit = is_violated(&loaded, 3, &mut certified) || is_violated(&loaded, 4, &mut certified);
+        violated += u64::from(hit);
+        if is_proved(&loaded, true) {
+            proved += 1;
+            assert!(!hit, "seed {seed} is proved and violated:\n{text}");
+        }
+    }
+    println!("{count} programs: {proved} proved; {violated} violated");
+    // Both are common, or nothing is compared.
+    assert!(count < 20 || proved * 20 >= count && violated * 20 >= count);
 }
 
 /// Threads that are counted by variables: what is proved is not violated with up to four of them.
