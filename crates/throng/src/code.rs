@@ -8,6 +8,8 @@ mod check;
 #[cfg(feature = "c")]
 mod compiling;
 mod deadlock;
+#[cfg(feature = "c")]
+mod invariants;
 mod line_facts;
 mod locksets;
 mod memory;

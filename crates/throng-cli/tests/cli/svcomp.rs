@@ -174,3 +174,62 @@ fn correctness_witnesses_are_written() {
     assert_eq!(folder.said(&["check", "a.i", "--deadlock", "--witness", "other.yml"]).1, Some(0));
     assert!(!folder.0.0.join("other.yml").exists());
 }
+
+/// A lock that a test and a change in one step take.
+const LOCKED: &str = "typedef unsigned long pthread_t;
+int pthread_create(pthread_t *, void *, void *(*)(void *), void *);
+void __VERIFIER_atomic_begin(void);
+void __VERIFIER_atomic_end(void);
+void __VERIFIER_assume(int);
+void reach_error(void) { }
+int lock, x;
+void *f(void *p) {
+  __VERIFIER_atomic_begin(); __VERIFIER_assume(lock == 0); lock = 1; __VERIFIER_atomic_end();
+  x = x + 1;
+  if (x != 1) {
+    reach_error();
+  }
+  x = x - 1;
+  lock = 0;
+  return 0;
+}
+int main(void) {
+  pthread_t t;
+  while (1) {
+    pthread_create(&t, 0, f, 0);
+  }
+}
+";
+
+/// Each location invariant holds whenever a search with three threads comes to its line, and it
+/// comes there.
+#[test]
+fn location_invariants_hold_before_their_lines() {
+    let folder = Folder::new("svcomp-invariants");
+    folder.write("a.i", LOCKED);
+    let args = ["check", "a.i", "--timeout", "600", "--witness", "w.yml", "--property", "unreach-call.prp"];
+    assert_eq!(folder.said(&args).1, Some(0));
+    let text = fs::read_to_string(folder.0.0.join("w.yml")).unwrap();
+    let field = |part: &str, name: &str| {
+        let rest = &part[part.find(name).unwrap() + name.len()..];
+        rest.lines().next().unwrap().trim().trim_matches('"').to_string()
+    };
+    let invariants: Vec<(usize, String)> = (text.split("- invariant:").skip(1))
+        .map(|part| (field(part, "line:").parse().unwrap(), field(part, "value:")))
+        .collect();
+    assert!(invariants.iter().any(|(line, _)| *line == 10), "{text}");
+    for (line, holds) in invariants {
+        for (condition, status) in [(format!("!({holds})"), 0), (holds.clone(), 10)] {
+            let check = format!(
+                "__VERIFIER_atomic_begin(); if ({condition}) reach_error(); __VERIFIER_atomic_end(); "
+            );
+            let mut lines: Vec<String> =
+                LOCKED.replace("    reach_error();\n", "\n").lines().map(str::to_string).collect();
+            lines[line - 1].insert_str(0, &check);
+            folder.write("b.i", &lines.join("\n"));
+            let args =
+                ["check", "b.i", "--timeout", "600", "--threads", "3", "--property", "unreach-call.prp"];
+            assert_eq!(folder.said(&args).1, Some(status), "line {line}: {condition}");
+        }
+    }
+}

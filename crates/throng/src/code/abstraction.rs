@@ -23,6 +23,7 @@ use throng_goto::model::{Concrete, Remarks};
 use throng_goto::program::{BinOp, Expr, Instr};
 use throng_goto_check::abstraction::certificate::{self, Document, Stated};
 use throng_goto_check::abstraction::graph::is_proved;
+use throng_goto_check::abstraction::heap::placed;
 use throng_goto_check::abstraction::predicate::Predicate;
 use throng_goto_check::abstraction::tallies::MOST_THREADS;
 use throng_goto_check::abstraction::variables::Variables;
@@ -63,6 +64,9 @@ struct Found {
     checked: Option<Checked>,
     /// What the proof shows about lines.
     lines: Vec<LineFacts>,
+    /// The same before lines, as C.
+    #[cfg(feature = "c")]
+    invariants: Vec<super::invariants::Invariant>,
     /// How long that took.
     checking: Duration,
     flaw: Option<String>,
@@ -181,8 +185,17 @@ impl Attempt {
                     let facts = proof.evidence.facts.predicates.len() as u64;
                     said.push_str(&format!(", {} that hold at places", plural(facts, "comparison")));
                 }
-                let lines = line_facts::of(program, &graph, &proof.evidence.facts);
+                // The places of the graph are those of the program with places for allocated memory.
+                let placed = placed(program);
+                let program = placed.as_ref().unwrap_or(program);
+                let facts = &proof.evidence.facts;
+                let lines = line_facts::of(program, &graph, facts);
+                #[cfg(feature = "c")]
+                let invariants =
+                    super::invariants::of(program, &graph, facts, &self.loaded.query.source.text);
                 self.note(|f| {
+                    #[cfg(feature = "c")]
+                    f.invariants.clone_from(&invariants);
                     (f.said, f.document, f.lines) = (Some(said), Some(document), lines);
                     (f.checked, f.checking) = (checked, began.elapsed());
                 });
@@ -233,6 +246,12 @@ impl Attempt {
     /// Returns what the proof shows about lines.
     pub(super) fn lines(&self) -> Vec<LineFacts> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).lines.clone()
+    }
+
+    /// Returns what the proof shows before lines, as C: line, function, expression.
+    #[cfg(feature = "c")]
+    pub(super) fn invariants(&self) -> Vec<super::invariants::Invariant> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).invariants.clone()
     }
 
     /// Returns whether the proof takes for granted that accesses stay inside their objects.

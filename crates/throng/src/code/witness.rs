@@ -43,8 +43,7 @@ pub(crate) fn write(answered: &Answered, of: &WitnessOf<'_>) -> Result<String, S
             let run = Run::of(&part.posed.model, trace).ok_or("the run cannot be replayed")?;
             Ok(witness::violation(&task, &witness::segments(loaded, &run)))
         }
-        // What was proved about lines is not in terms of C's sequence points.
-        [Verdict::Safe(_)] => Ok(witness::correctness(&task, &[])),
+        [Verdict::Safe(_)] => Ok(witness::correctness(&task, &part.abstraction.invariants())),
         _ => Err("there is no verdict".into()),
     }
 }
