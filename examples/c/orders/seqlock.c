@@ -1,5 +1,6 @@
 // A sequence lock: the reader throws away what it has read if the number has changed meanwhile, and
 // may have read older values then. SAFE; with -DORDER=memory_order_relaxed for its fence: UNSAFE.
+// (__atomic_load_n, because the macro of <stdatomic.h> copies what it reads through memory.)
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,11 +24,11 @@ int main(void) {
   int before, after, l, r;
   pthread_create(&a, 0, update, 0);
   do {
-    before = atomic_load_explicit(&sequence, memory_order_acquire);
-    r = atomic_load_explicit(&right, memory_order_relaxed);
-    l = atomic_load_explicit(&left, memory_order_relaxed);
+    before = __atomic_load_n(&sequence, memory_order_acquire);
+    r = __atomic_load_n(&right, memory_order_relaxed);
+    l = __atomic_load_n(&left, memory_order_relaxed);
     atomic_thread_fence(ORDER);
-    after = atomic_load_explicit(&sequence, memory_order_relaxed);
+    after = __atomic_load_n(&sequence, memory_order_relaxed);
   } while (before != after || before % 2 != 0);
   assert(l == r);
   return 0;

@@ -304,34 +304,6 @@ fn functions_of_tests_of_a_package_are_entries() {
     assert!(String::from_utf8_lossy(&ran.stdout).starts_with("VALID"), "{ran:?}");
 }
 
-/// Messages come in order, and the end of the sender is seen.
-const CHANNEL: &str = r#"
-use std::sync::mpsc;
-use std::thread;
-
-fn main() {
-    let (sends, receives) = mpsc::channel::<u8>();
-    let sender = thread::spawn(move || {
-        sends.send(1).unwrap();
-        sends.send(2).unwrap();
-    });
-    let (a, b) = (receives.recv().unwrap(), receives.recv().unwrap());
-    assert!(a == 1 && b == EXPECTED);
-    assert!(receives.recv().is_err());
-    sender.join().unwrap();
-}
-"#;
-
-#[test]
-fn channels_deliver_in_order() {
-    let scratch = Scratch::new("rust-channel");
-    for (expected, word) in [("2", "SAFE"), ("1", "UNSAFE")] {
-        let path = scratch.file("channel.rs", CHANNEL.replace("EXPECTED", expected));
-        let (text, _) = check(&[path.to_str().unwrap(), "--memory-model", "sc"]);
-        assert!(text.starts_with(&format!("{word}  assertions")), "{expected}: {text}");
-    }
-}
-
 /// Two locks, of which one is enough; and a counter that is read and written in one step.
 const TWO_LOCKS: &str = "use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
