@@ -43,7 +43,7 @@ pub fn attempt(
     let program = placed.as_ref().unwrap_or(program);
     let mut search = Search { program, limits, watch, last: None };
     let exact = match search.by_facts(false)? {
-        Facing::Proved(proved) => return Ok(proved),
+        Facing::Proved(proved) => return Ok(*proved),
         Facing::Open(exact) => exact,
     };
     let begin = |(graph, facts)| Refinement::new(program, graph, facts, offered);
@@ -52,7 +52,7 @@ pub fn attempt(
         return Ok(found);
     }
     let trusting = match search.by_facts(true)? {
-        Facing::Proved(proved) => return Ok(proved),
+        Facing::Proved(proved) => return Ok(*proved),
         Facing::Open(trusting) => trusting,
     };
     let mut more = trusting.iter().map(|(graph, facts)| begin((graph, facts))).collect();
@@ -77,7 +77,7 @@ struct Search<'a> {
 
 /// What facts came to.
 enum Facing {
-    Proved((Graph, Ended)),
+    Proved(Box<(Graph, Ended)>),
     /// Graphs and facts that do not suffice.
     Open(Vec<(Graph, Facts)>),
 }
@@ -95,13 +95,13 @@ impl Search<'_> {
                 && let Ok(Ended::Proved(proof)) =
                     prove(self.program, &graph, &[], &facts, self.limits, self.watch)
             {
-                return Ok(Facing::Proved((graph, Ended::Proved(proof))));
+                return Ok(Facing::Proved(Box::new((graph, Ended::Proved(proof)))));
             }
             let left = self.limits.time_left();
             let most = left.map_or(LONGEST_SUMS, |time| (time / 2).min(LONGEST_SUMS));
             let part = self.limits.part().timeout(most);
             match by_more_facts(self.program, &graph, &mut shown, &part, self.watch) {
-                Ok(Some(proved)) => return Ok(Facing::Proved(proved)),
+                Ok(Some(proved)) => return Ok(Facing::Proved(Box::new(proved))),
                 Ok(None) => {}
                 Err(_) => self.limits.check()?,
             }

@@ -38,6 +38,9 @@ use crate::robust::{poked, turns_in_a_circle};
 use crate::step::{After, Effect, Memory, Outcome, Slot, Steps, Thread, step_with_effects};
 use events::Adding;
 
+/// The race of an execution that fails, if a race is what fails, and by which reading only it fails.
+type Judged = (Option<(Id, Id)>, Option<&'static str>);
+
 /// What has happened, and the memory after it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct World {
@@ -231,10 +234,7 @@ impl Executions {
             self.note(why.to_string());
         }
         let all = std::mem::take(&mut steps.outcomes).into_iter();
-        let (turns, moves) = all.partition(|outcome: &Outcome| {
-            let same = matches!(&outcome.after, After::Runs(after) if after == memory);
-            same && turns_in_a_circle(thread, outcome)
-        });
+        let (turns, moves) = all.partition(|outcome: &Outcome| turns_in_a_circle(memory, thread, outcome));
         let turns: Vec<Outcome> = turns;
         steps.blocked.extend(turns.into_iter().map(|outcome| outcome.effects));
         steps.outcomes = moves;
@@ -373,11 +373,7 @@ impl Executions {
     /// The race of an execution that fails, if it fails by the strictest reading as well: with the
     /// release sequences of C11, and if semaphores and their like synchronise as locks do. `Err`: by
     /// that, there is no such execution.
-    fn judge_strictly(
-        &self,
-        graph: &Graph,
-        races: bool,
-    ) -> Result<(Option<(Id, Id)>, Option<&'static str>), &'static str> {
+    fn judge_strictly(&self, graph: &Graph, races: bool) -> Result<Judged, &'static str> {
         let longer = judge_with(graph, Sequences::Thread).ok_or(LONGER)?;
         if races && longer.race.is_none() {
             return Ok((None, Some(LONGER)));

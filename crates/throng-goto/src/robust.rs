@@ -38,6 +38,9 @@ const BITS: u32 = 16;
 /// The number of the monitor's state is in the upper half of a shared state.
 const HALF: u32 = 32;
 
+/// A read of an older value: the state of the thread, the place of the read, and the bytes read.
+type ReadAt = (u64, i64, Vec<u16>);
+
 /// The program and the monitor as a model.
 pub struct Robust {
     concrete: Arc<Concrete>,
@@ -51,7 +54,7 @@ pub struct Robust {
     /// Whether reads may be left out whose values nothing uses.
     leaves_out: bool,
     /// Whether a read of a stale write changes nothing: by thread, address and value.
-    harmless: Mutex<FxHashMap<(u64, i64, Vec<u16>), bool>>,
+    harmless: Mutex<FxHashMap<ReadAt, bool>>,
     sequences: Sequences,
 }
 
@@ -364,16 +367,16 @@ impl Robust {
     fn leaves(&self, memory: &Arc<Memory>, thread: &Thread, from: &Run) -> Option<Point> {
         let watch = from.watch.as_ref()?;
         let Watched::Stale { value, read } = &watch.watched else { return None };
-        let other = poked(self.program(), memory, watch.address, value)?;
+        let other = Arc::new(poked(self.program(), memory, watch.address, value)?);
         let outcomes = match from.bits & FLAGS {
-            0 => self.outcomes(&Arc::new(other), thread),
+            0 => self.outcomes(&other, thread),
             // What an open register leads to is judged elsewhere.
-            _ => step_with_effects(self.program(), &Arc::new(other), thread).outcomes,
+            _ => step_with_effects(self.program(), &other, thread).outcomes,
         };
-        outcomes.iter().find_map(|outcome| {
-            let at = self.leaves_by(thread, from, outcome, *read)?;
-            let counts = from.bits & FLAGS != 0 || !self.is_harmless(memory, thread, watch, outcome);
-            counts.then_some(at)
+        outcomes.iter().filter(|outcome| !turns_in_a_circle(&other, thread, outcome)).find_map(|outcome| {
+            let at = self.leaves_by(from, outcome, *read)?;
+            let harmless = || keeps(&other, outcome) && self.is_harmless(memory, thread, watch, outcome);
+            (from.bits & FLAGS != 0 || !harmless()).then_some(at)
         })
     }
 
@@ -393,7 +396,7 @@ impl Robust {
         harmless
     }
 
-    fn leaves_by(&self, thread: &Thread, from: &Run, outcome: &Outcome, read: bool) -> Option<Point> {
+    fn leaves_by(&self, from: &Run, outcome: &Outcome, read: bool) -> Option<Point> {
         let mut run = from.clone();
         for (n, effect) in outcome.effects.iter().enumerate() {
             let watch = run.watch.as_ref()?;
@@ -410,7 +413,7 @@ impl Robust {
                     && has(run.bits, Mine::Current)
                     && (order != Order::SeqCst || has(run.bits, Mine::Ordered));
                 let directly_behind = *writes || updates(&outcome.effects, n);
-                let found = stale && !(directly_behind && read) && !turns_in_a_circle(thread, outcome);
+                let found = stale && !(directly_behind && read);
                 return found.then_some(*at);
             }
             self.effect(&mut run, &outcome.effects, n)?;
@@ -445,9 +448,15 @@ pub(crate) fn updates(effects: &[Effect], n: usize) -> bool {
 
 /// Returns whether a step only reads, and the thread is where it was: without it, the execution is
 /// one of the program, too.
-pub(crate) fn turns_in_a_circle(thread: &Thread, outcome: &Outcome) -> bool {
+pub(crate) fn turns_in_a_circle(memory: &Arc<Memory>, thread: &Thread, outcome: &Outcome) -> bool {
     let reads = outcome.effects.iter().all(|e| matches!(e, Effect::Access { writes: false, .. }));
-    reads && outcome.thread.as_ref() == Some(thread) && matches!(outcome.after, After::Runs(_))
+    reads && outcome.thread.as_ref() == Some(thread) && keeps(memory, outcome)
+}
+
+/// Returns whether a step leaves memory as it was. Effects do not tell: what a thread writes to
+/// memory that it alone accesses is none.
+pub(crate) fn keeps(memory: &Arc<Memory>, outcome: &Outcome) -> bool {
+    matches!(&outcome.after, After::Runs(after) if after == memory)
 }
 
 /// Memory in which these bytes are at an address, if there is an object.

@@ -86,7 +86,7 @@ impl Code {
             Format::Llvm => {
                 let text = throng_llvm::Text::open(path)?;
                 let ir = text::Ir { text, format, files: Vec::new(), compiler: None, mutant: None };
-                Ok(Code { text: Text::Ir(ir), files: 1, warnings: Vec::new() })
+                Ok(Code { text: Text::Ir(Box::new(ir)), files: 1, warnings: Vec::new() })
             }
             #[cfg(feature = "rust")]
             Format::Rust => rust::open(path, &rust::Options::default(), limits),
@@ -134,7 +134,7 @@ impl Code {
             Format::Llvm => {
                 let text = throng_llvm::Text::of(vec![text], None);
                 let ir = text::Ir { text, format, files: Vec::new(), compiler: None, mutant: None };
-                let text = Text::Ir(ir);
+                let text = Text::Ir(Box::new(ir));
                 Ok(Code { text, files: 1, warnings: Vec::new() })
             }
             #[cfg(feature = "rust")]

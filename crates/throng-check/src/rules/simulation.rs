@@ -197,7 +197,7 @@ impl<'a> Simulation<'a> {
                 && !pair.machine.is_empty()
                 && pair.machine.iter().all(|m| machine.contains(m))
         };
-        self.by_class.get(&model.local_class(local)).is_some_and(|pairs| pairs.iter().any(|p| stands(&p)))
+        self.by_class.get(&model.local_class(local)).is_some_and(|pairs| pairs.iter().any(stands))
     }
 
     fn check_start(&self) -> Result<(), Flaw> {

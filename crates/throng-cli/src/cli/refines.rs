@@ -42,8 +42,7 @@ pub(super) fn run(args: &RefinesArgs, console: &Console) -> Result<u8, Failure> 
     console.has_answer();
     let mut unwritten = None;
     if let (Some(path), Some(document)) = (&args.certificate, &outcome.document) {
-        let written = files::stream(path, &|out: &mut dyn Write| write(document, out));
-        let written = written.map_err(Failure::from);
+        let written = files::stream(path, |out: &mut dyn Write| write(document, out));
         ((), unwritten) = Failure::unwritten(written)?;
     }
     outcome.time = began.elapsed();

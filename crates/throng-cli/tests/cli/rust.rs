@@ -328,7 +328,8 @@ fn claimer() {
 fn mutants_say_what_a_proof_depends_on() {
     let scratch = Scratch::new("rust-mutants");
     let path = scratch.file("two.rs", TWO_LOCKS);
-    let cases: [(&str, &[(&str, u64, &str)]); 2] = [
+    type Verdicts = [(&'static str, u64, &'static str)];
+    let cases: [(&str, &Verdicts); 2] = [
         ("worker", &[("lock disabled", 7, "SAFE"), ("lock disabled", 8, "SAFE")]),
         ("claimer", &[("atomic operation split", 14, "UNSAFE"), ("atomic operation split", 15, "SAFE")]),
     ];

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use throng_memory::Order;
 use throng_model::Shared;
 
-use super::{poked, updates};
+use super::{keeps, poked, updates};
 use crate::model::Concrete;
 use crate::program::{Access, Instr, Program, Start};
 use crate::step::{After, Effect, Memory, Outcome, Thread, step_with_effects};
@@ -141,7 +141,7 @@ pub struct Lag<'a> {
 
 impl Lag<'_> {
     /// Returns whether a thread that has read the stale value, like this, does nothing that it
-    /// would not have done without that.
+    /// would not have done without that; the read leaves memory as it is ([`keeps`]).
     pub fn is_harmless(&self, read: &Outcome) -> bool {
         if self.read_only(read).is_none() {
             return false;
@@ -172,10 +172,11 @@ impl Lag<'_> {
         for value in self.values.by_location.get(&location)? {
             let memory = Arc::new(poked(self.program, self.memory, location.0, value)?);
             for outcome in self.outcomes(&memory, thread)? {
+                let keeps = keeps(&memory, &outcome);
                 if self.may_read_before(&memory, location, &outcome) {
                     continue;
                 }
-                let read = self.read_only(&outcome).filter(|read| read.location == location)?;
+                let read = self.read_only(&outcome).filter(|read| keeps && read.location == location)?;
                 found.extend(outcome.thread.filter(|next| !self.is_reached(&memory, read, next)));
             }
         }
@@ -239,7 +240,8 @@ impl Lag<'_> {
     ) -> impl Iterator<Item = (Order, Option<Thread>)> {
         let outcomes = self.outcomes(memory, self.before).unwrap_or_default();
         outcomes.into_iter().filter_map(move |outcome| {
-            let read = self.read_only(&outcome).filter(|read| read.location == location)?;
+            let keeps = keeps(memory, &outcome);
+            let read = self.read_only(&outcome).filter(|read| keeps && read.location == location)?;
             Some((read.order, outcome.thread))
         })
     }

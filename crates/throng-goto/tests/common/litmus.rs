@@ -168,12 +168,8 @@ pub fn translated(litmus: &Litmus) -> Program {
     translated_with(litmus, false)
 }
 
-/// The same, in which operations that wait are loops that read before they try.
-pub fn with_loops(litmus: &Litmus) -> Program {
-    translated_with(litmus, true)
-}
-
-fn translated_with(litmus: &Litmus, loops: bool) -> Program {
+/// The program, with operations that wait as loops that read before they try, if `loops` says so.
+pub fn translated_with(litmus: &Litmus, loops: bool) -> Program {
     let mut main = Function::new("main", &[]);
     let number = main.register(INT);
     for n in 0..litmus.threads.len() {

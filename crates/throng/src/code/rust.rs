@@ -106,7 +106,7 @@ fn code(emission: Emission, written: Source) -> Code {
     let text = throng_llvm::Text::of(modules.collect(), Some(written));
     let files = emission.files.iter().map(|file| emission.folder.join(file)).collect();
     let ir = Ir { text, format: Format::Rust, files, compiler, mutant: None };
-    Code { text: Text::Ir(ir), files: 1, warnings }
+    Code { text: Text::Ir(Box::new(ir)), files: 1, warnings }
 }
 
 /// Returns what is said about compiling: the compiler's own words, and where its LLVM is another

@@ -19,7 +19,7 @@ pub(super) enum Text {
     C(throng_c::Text),
     /// In LLVM IR, or in what a compiler makes it of.
     #[cfg(feature = "llvm")]
-    Ir(Ir),
+    Ir(Box<Ir>),
 }
 
 /// A program in LLVM IR.
@@ -113,7 +113,7 @@ impl Text {
             #[cfg(feature = "c")]
             Text::C(text) => Text::C(text.mutated(mutant)),
             #[cfg(feature = "llvm")]
-            Text::Ir(ir) => Text::Ir(Ir { mutant: Some(mutant.clone()), ..ir.clone() }),
+            Text::Ir(ir) => Text::Ir(Box::new(Ir { mutant: Some(mutant.clone()), ..(**ir).clone() })),
         }
     }
 
@@ -125,7 +125,7 @@ impl Text {
             #[cfg(feature = "llvm")]
             Text::Ir(ir) => {
                 let roles = throng_llvm::Roles::new(question.setup.clone(), question.one.clone());
-                Text::Ir(Ir { text: ir.text.clone().with(roles), ..ir.clone() })
+                Text::Ir(Box::new(Ir { text: ir.text.clone().with(roles), ..(**ir).clone() }))
             }
             #[cfg(feature = "c")]
             Text::C(_) => self.clone(),

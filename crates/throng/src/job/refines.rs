@@ -185,10 +185,10 @@ impl Job<'_> {
         &self,
         sides: Sides<'_>,
         problem: &Problem,
-        (met, never): (&[(Shared, Local)], &[(Shared, Local)]),
+        (met, never): (&[ThreadState], &[ThreadState]),
         limits: &Limits,
     ) -> Result<Option<Document>, Error> {
-        let one = |&(s, l): &(Shared, Local)| Config::new(s, Bag::one(l));
+        let one = |&(s, l): &ThreadState| Config::new(s, Bag::one(l));
         let mut targets: Vec<Target> =
             met.iter().map(|state| Target::covering("occurs", vec![one(state)])).collect();
         if !never.is_empty() {
@@ -211,6 +211,9 @@ impl Job<'_> {
         Ok(Some(read(&bytes)?))
     }
 }
+
+/// A shared state with the local state of one thread.
+type ThreadState = (Shared, Local);
 
 /// Returns the Boolean program that was read, if it is one of which the question makes sense.
 fn program(loaded: &Loaded) -> Result<&Jit, Error> {
