@@ -129,7 +129,8 @@ fn table(args: &MutateArgs, file: &str, mutants: &[Mutant], original: &Row, rows
         Some(Status::Unsafe) => "nothing was changed: the program itself is UNSAFE".to_string(),
         None => "nothing is known: the program itself was not checked".to_string(),
         _ if mutants.is_empty() => {
-            "nothing can be changed: no assertion, lock or atomic section is found in its own lines".to_string()
+            "nothing can be changed: no assertion, lock or atomic section is found in its own lines"
+                .to_string()
         }
         Some(Status::Unknown) => {
             format!("{bad} of {} changes make it UNSAFE, but it was not proved itself", mutants.len())
