@@ -334,7 +334,6 @@ const TABLE: &[(&str, Meaning, bool)] = &[
     ("__CPROVER_atomic_begin", AtomicBegin, true),
     ("__CPROVER_atomic_end", AtomicEnd, true),
     // Hints for other verifiers.
-    ("__VERIFIER_loop_bound", Meaning::Hint, false),
     ("__VERIFIER_loop_begin", Meaning::Hint, false),
     ("__VERIFIER_spin_start", Meaning::Hint, false),
     ("__VERIFIER_spin_end", Meaning::Hint, false),

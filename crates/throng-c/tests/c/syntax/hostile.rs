@@ -244,8 +244,8 @@ fn parse_any(text: &str) {
         Ok(tree) => {
             let printed = print(&tree);
             match parse(&printed) {
-                // A builtin that is refused later has no arguments in the tree.
-                _ if printed.contains("<__builtin_") => {}
+                // What is refused later, because a type is its argument, has no arguments in the tree.
+                _ if printed.contains("<__") => {}
                 Ok(again) => assert_eq!(print(&again), printed, "{text}"),
                 Err(e) => panic!("{e:#?}\n{text}\n{printed}"),
             }
