@@ -141,7 +141,7 @@ impl Robust {
     }
 
     /// The same, in which reads that change nothing do not count: those after which a thread comes
-    /// back to where it was ([`lag`]), and those whose values nothing uses ([`poison`]).
+    /// back to where it was (`robust/lag.rs`), and those whose values nothing uses (`robust/poison.rs`).
     #[must_use]
     pub fn but_for_harmless_reads(self, values: Values) -> Robust {
         let leaves_out = poison::applies(self.program());

@@ -154,6 +154,7 @@ pub struct Job<'a> {
     pub(crate) baseline: Option<Arc<Baseline>>,
     fails_on_possible: bool,
     /// What is given the outcome so far, before a search that may not end.
+    #[cfg(feature = "code")]
     so_far: Option<&'a (dyn Fn(&Outcome) + Sync)>,
     /// Proofs that can be written as a certificate are preferred.
     #[cfg(feature = "code")]
@@ -254,6 +255,7 @@ impl<'a> Job<'a> {
             strict: false,
             baseline: None,
             fails_on_possible: false,
+            #[cfg(feature = "code")]
             so_far: None,
             #[cfg(feature = "code")]
             certifiable: false,
@@ -283,6 +285,7 @@ impl<'a> Job<'a> {
             strict: false,
             baseline: None,
             fails_on_possible: false,
+            #[cfg(feature = "code")]
             so_far: None,
             #[cfg(feature = "code")]
             certifiable: false,
@@ -496,6 +499,7 @@ impl<'a> Job<'a> {
 
     /// Source code: gives `keep` what an analysis has found out before a search begins that may not
     /// end, as an outcome that leaves the question open. It stands if there is no other one.
+    #[cfg(feature = "code")]
     pub fn so_far(self, keep: &'a (dyn Fn(&Outcome) + Sync)) -> Job<'a> {
         Job { so_far: Some(keep), ..self }
     }

@@ -141,7 +141,7 @@ pub struct Lag<'a> {
 
 impl Lag<'_> {
     /// Returns whether a thread that has read the stale value, like this, does nothing that it
-    /// would not have done without that; the read leaves memory as it is ([`keeps`]).
+    /// would not have done without that; the read leaves memory as it is (`keeps`).
     pub fn is_harmless(&self, read: &Outcome) -> bool {
         if self.read_only(read).is_none() {
             return false;
