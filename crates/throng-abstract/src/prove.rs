@@ -140,7 +140,7 @@ pub fn prove(
     }
 }
 
-/// The loop of abstraction and refinement, which can be left and gone on with.
+/// The loop of abstraction and refinement, which can be left and resumed.
 pub(crate) struct Refinement<'a> {
     program: &'a Program,
     graph: &'a Graph,

@@ -67,7 +67,7 @@ impl fmt::Display for Assumption {
             Assumption::StrongOrders => "weaker memory orders are executed as memory_order_seq_cst",
             Assumption::NoLoadBuffering => "C11 without load buffering (RC11)",
             Assumption::ReleaseSequences => {
-                "release sequences of C11: they go on with later writes of the same thread (in C++20 not)"
+                "release sequences of C11: later writes of the same thread belong to them (in C++20 not)"
             }
             Assumption::Wraps => "signed integers wrap around",
             Assumption::NoSpuriousWakeups => "condition variables do not wake up spuriously",

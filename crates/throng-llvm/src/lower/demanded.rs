@@ -30,7 +30,7 @@ impl<'t> Demanded<'t> {
         found
     }
 
-    /// Returns whether an instruction computes what nobody looks at, and does nothing else.
+    /// Returns whether an instruction computes a value that is never read, and does nothing else.
     pub(super) fn is_idle(&self, i: &Instruction<'t>) -> bool {
         let plain = match &i.op {
             Op::Binary(how, flags, Type::Int(..=64), ..) => is_of_bits(*how) && is_plain(*flags),
